@@ -15,10 +15,10 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// flood is a result of 100,000 metrics and as many artifacts.
+// flood is a result of many times the metrics and artifacts that are kept.
 func flood(context.Context, string) (eval.Result, error) {
 	r := eval.Result{Valid: true, Score: 1, Metrics: map[string]float64{}, Artifacts: map[string]string{}}
-	for i := range 100_000 {
+	for i := range 20 * eval.MaxMetrics {
 		r.Metrics[fmt.Sprint("metric", i)] = 1
 		r.Artifacts[fmt.Sprint("artifact", i)] = strings.Repeat("x", 100)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -81,7 +82,8 @@ func TestGivenUpBehindTheRunsBack(t *testing.T) {
 		}},
 	} {
 		for _, stopped := range []string{"by Ctrl-C", "by the budget's WallTime"} {
-			for at := 500 * time.Millisecond; at < 10*time.Second; at += 900 * time.Millisecond { // in calls and in evaluations
+			step := notrun.Length(3*time.Second, 900*time.Millisecond)
+			for at := 500 * time.Millisecond; at < 10*time.Second; at += step { // in calls and in evaluations
 				synctest.Test(t, func(t *testing.T) {
 					run := func(ctx context.Context, path string, wall time.Duration) (*evolve.Result, []byte) {
 						cfg := evolve.Config{Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 24, WallTime: wall}}

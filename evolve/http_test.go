@@ -55,6 +55,7 @@ func sometimes(n uint32, ways ...llmtest.Fault) func(llmtest.Request) llmtest.Fa
 // FLOPs in it are what an independent count over that JSON gives. Calls hang in the first generation only, all at
 // once. On a machine that stands still for as long as the timeout, others miss it too, and some never leave.
 func TestGreedyOverHTTP(t *testing.T) {
+	t.Parallel()
 	model := llm.Models()[0]
 	model.Timeout = 5 * time.Second
 	first := map[uint32]bool{}

@@ -22,6 +22,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -216,7 +217,7 @@ func late(t *testing.T, took func(program string) time.Duration) task.Task {
 // Stopped by the time that a run may take, with arms at different stages, a finished run is reproduced.
 func TestJournalReplaysWallTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for wall := 3000 * time.Millisecond; wall < 6*time.Second; wall += 433 * time.Millisecond {
+		for wall := 3000 * time.Millisecond; wall < 6*time.Second; wall += notrun.Length(1300*time.Millisecond, 433*time.Millisecond) {
 			path := journalPath(t)
 			jb := job{k: 6, n: 5, inFlight: 5, tweak: func(c *evolve.Config) { c.Budget.WallTime = wall }, model: llm.Limit(llm.Func(
 				func(ctx context.Context, req llm.Request) (llm.Reply, error) {

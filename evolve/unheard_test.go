@@ -42,27 +42,29 @@ func TestEndpointThatNeverAnswers(t *testing.T) {
 func TestEndpointThatAnswersLate(t *testing.T) {
 	var asked atomic.Int64
 	for _, tt := range []struct {
-		reason string
-		n      int           // children of a step
-		wait   time.Duration // before a retry: time for all calls to begin, on a busy machine too
-		fault  func(llmtest.Request) llmtest.Fault
+		reason  string
+		n       int           // children of a step
+		wait    time.Duration // before a retry: time for all calls to begin, on a busy machine too
+		latency time.Duration
+		fault   func(llmtest.Request) llmtest.Fault
 	}{
-		{"it says when to come back, to 20 attempts", 1, time.Microsecond, func(llmtest.Request) llmtest.Fault {
+		{"it says when to come back, to 20 attempts", 1, time.Microsecond, 0, func(llmtest.Request) llmtest.Fault {
 			if asked.Add(1) <= 20 {
 				return "429 retry-after"
 			}
 			return ""
 		}},
-		{"it comes up while the first call is tried again", 1, time.Microsecond, llmtest.Must("500:2")},
-		{"most are refused at once while the first answers are written", 16, 500 * time.Millisecond, func(r llmtest.Request) llmtest.Fault {
-			if r.Seed%4 > 0 && r.Occurrence < 3 {
+		{"it comes up while the first call is tried again", 1, time.Microsecond, 0, llmtest.Must("500:2")},
+		{"most are refused at once while the first answers are written", 16, 500 * time.Millisecond, 50 * time.Millisecond, func(r llmtest.Request) llmtest.Fault {
+			if r.Seed%4 > 0 && r.Occurrence < 2 {
 				return "500"
 			}
 			return ""
 		}},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			_, l := connect(t, llmtest.Config{Reply: improve, Fault: tt.fault, Latency: llmtest.Constant(50 * time.Millisecond)}, llm.Models()[0], 16, llm.RetryConfig{Wait: tt.wait, MaxRetryAfter: time.Microsecond})
+			t.Parallel()
+			_, l := connect(t, llmtest.Config{Reply: improve, Fault: tt.fault, Latency: llmtest.Constant(tt.latency)}, llm.Models()[0], 16, llm.RetryConfig{Wait: tt.wait, MaxRetryAfter: time.Microsecond})
 			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: tt.n})
 			res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 16}})
 			if err != nil || res.Calls != 16 {

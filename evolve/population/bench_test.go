@@ -103,7 +103,7 @@ func words(program string) []string { return strings.SplitAfter(program, " ") }
 // TestMemory bounds what a search of many children holds: programs that left the archive are forgotten, but for
 // the newest ones that Unlike compares with and up to 64 MiB of those that children were made of.
 func TestMemory(t *testing.T) {
-	children, most := notrun.Length(20_000, 100_000), notrun.Length(16.0, 40)
+	children, most := notrun.Length(8_000, 100_000), notrun.Length(6.4, 40)
 	p, next := crowd(t, Config{Archive: Top(40), Select: PowerLaw(1), Gates: []Gate{Unseen()}, Memory: []Memory{&Attempts{}},
 		Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}, 1000)
 	var before, after runtime.MemStats

@@ -91,7 +91,7 @@ func TestDriftIsGreedy(t *testing.T) {
 // keeps its parent at a tie, and Drift those of one that does not.
 func TestOneProgramIsGreedy(t *testing.T) {
 	drifted := 0
-	seeds := notrun.Length(uint32(25), 200)
+	seeds := notrun.Length(uint32(8), 200)
 	for seed := range seeds {
 		for _, ties := range []bool{false, true} { // many programs score the same, or no two do
 			tk := numbers(t, "0")

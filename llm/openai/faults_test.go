@@ -198,9 +198,14 @@ func checkMessage(t *testing.T, err error, url, says string) {
 }
 
 func TestTimeoutIsCancelledAtTheServer(t *testing.T) {
+	noLeak(t) // of all cases, which are waited for together
+	t.Run("", testTimeoutIsCancelled)
+}
+
+func testTimeoutIsCancelled(t *testing.T) {
 	for _, fault := range []llmtest.Fault{"hang", "hang body"} {
 		t.Run(string(fault), func(t *testing.T) {
-			noLeak(t)
+			t.Parallel()
 			srv := serve(t, llmtest.Config{Fault: always(fault)})
 			m := model
 			m.Timeout, m.MaxTokens = 2*time.Second, 777
@@ -233,6 +238,11 @@ func wantGone(t *testing.T, srv *llmtest.Server, fault llmtest.Fault) {
 }
 
 func TestCancelIsNotATimeout(t *testing.T) {
+	noLeak(t) // of all cases, which are waited for together
+	t.Run("", testCancelIsNotATimeout)
+}
+
+func testCancelIsNotATimeout(t *testing.T) {
 	type ctxFunc func(context.Context, *llmtest.Server) (context.Context, context.CancelFunc)
 	for _, tt := range []struct {
 		reason string
@@ -255,7 +265,7 @@ func TestCancelIsNotATimeout(t *testing.T) {
 		}, context.DeadlineExceeded, "the caller gave up"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			noLeak(t)
+			t.Parallel()
 			srv := serve(t, llmtest.Config{Fault: always("hang")})
 			ctx, cancel := tt.ctx(t.Context(), srv)
 			defer cancel()

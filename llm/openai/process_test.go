@@ -3,6 +3,7 @@ package openai_test
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,6 +33,8 @@ func TestMain(m *testing.M) {
 		srv.Close()
 		return
 	}
+	flag.Parse()
+	flag.Set("test.parallel", "8") // those that run in parallel mostly wait
 	os.Exit(m.Run())
 }
 

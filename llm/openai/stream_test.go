@@ -156,6 +156,11 @@ func testStreamedStalls(t *testing.T) {
 }
 
 func TestStreamedTimeoutAndCancelKeepWhatCame(t *testing.T) {
+	noLeak(t) // of all cases, which are waited for together
+	t.Run("", testStreamedTimeoutAndCancel)
+}
+
+func testStreamedTimeoutAndCancel(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
 		status llm.Status
@@ -165,7 +170,7 @@ func TestStreamedTimeoutAndCancelKeepWhatCame(t *testing.T) {
 		{"the caller gives up", llm.Canceled, "the caller gave up"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			noLeak(t)
+			t.Parallel()
 			srv := serve(t, llmtest.Config{Fault: always("hang body"), Reply: say(reply50)})
 			m, ctx := model, t.Context()
 			if tt.status == llm.Timeout {

@@ -59,6 +59,11 @@ const (
 )
 
 func TestStreamsAsTheyComeOverTheWire(t *testing.T) {
+	noLeak(t) // of all cases, which are waited for together
+	t.Run("", testStreamsOverTheWire)
+}
+
+func testStreamsOverTheWire(t *testing.T) {
 	ping := strings.Repeat(": ping\n\n", 100)
 	for _, tt := range []struct {
 		reason, contentType string
@@ -88,7 +93,7 @@ func TestStreamsAsTheyComeOverTheWire(t *testing.T) {
 		{"a line without an end", "text/event-stream", []string{"data: ", strings.Repeat("x", 5<<20)}, "", "an event of the stream is too long", false},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			noLeak(t)
+			t.Parallel()
 			srv := newWire(t, tt.contentType, tt.parts...)
 			reply, err := newStreamer(t, srv.URL, model, patient).Generate(t.Context(), request)
 			if (err == nil) != (tt.says == "") || reply.Text != tt.text || len(reply.Attempts) != 1 {
@@ -105,6 +110,11 @@ func TestStreamsAsTheyComeOverTheWire(t *testing.T) {
 }
 
 func TestEndlessStreamsAreBounded(t *testing.T) {
+	noLeak(t) // of all cases, which are waited for together
+	t.Run("", testEndlessStreams)
+}
+
+func testEndlessStreams(t *testing.T) {
 	for _, tt := range []struct {
 		reason, part, says string
 		status             llm.Status
@@ -114,7 +124,7 @@ func TestEndlessStreamsAreBounded(t *testing.T) {
 		{"nor are empty deltas", `data: {"choices":[{"delta":{"content":""}}]}` + "\n\n", "no token within 500ms", llm.Stalled},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			noLeak(t)
+			t.Parallel()
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				io.Copy(io.Discard, r.Body)
 				for r.Context().Err() == nil {
