@@ -141,6 +141,13 @@ var exports = sync.OnceValues(func() (map[string]string, error) {
 	return files, err
 })
 
+// imported returns what reads the types of each package once.
+var imported = sync.OnceValues(func() (types.Importer, error) {
+	from, err := exports()
+	read := func(path string) (io.ReadCloser, error) { return os.Open(from[path]) }
+	return importer.ForCompiler(token.NewFileSet(), "gc", read), err
+})
+
 // own returns the packages of this module.
 func own(t *testing.T) []listing {
 	t.Helper()
@@ -187,12 +194,12 @@ func uncleaned(t *testing.T, p listing) []finding {
 
 // typed returns the types in files.
 func typed(fset *token.FileSet, path string, files []*ast.File) (*types.Info, error) {
-	from, err := exports()
+	imports, err := imported()
 	if err != nil {
 		return nil, err
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
-	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(from[path]) })}
+	conf := types.Config{Importer: imports}
 	_, err = conf.Check(path, fset, files, info)
 	return info, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 func TestEXP3PHolds(t *testing.T) {
@@ -148,11 +149,11 @@ func TestEXP3PEpochs(t *testing.T) {
 	}
 }
 
-// Ten million rewards of 1 with one set of parameters, which make a weight whose logarithm is beyond
-// 100,000, and a million over many epochs.
+// Millions of rewards of 1 with one set of parameters, which make a weight whose logarithm is far beyond what a float64
+// can have, and many over many epochs.
 func TestEXP3PStaysFinite(t *testing.T) {
 	t.Parallel()
-	for horizon, rounds := range map[int]int{1000: 10_000_000, 0: 1_000_000} {
+	for horizon, rounds := range map[int]int{1000: notrun.Length(1_000_000, 10_000_000), 0: notrun.Length(100_000, 1_000_000)} {
 		p := &bandit.EXP3P{T: horizon}
 		ask(p, all(2))
 		for range rounds {
@@ -189,7 +190,8 @@ func TestEXP3PRegret(t *testing.T) {
 // at random costs.
 func TestEXP3PRegretInEpochs(t *testing.T) {
 	t.Parallel()
-	const rounds, runs, delta = 100_000, 4, 0.05
+	const rounds, delta = 100_000, 0.05
+	runs := notrun.Length(1, 4)
 	bound := math.Sqrt2 / (math.Sqrt2 - 1) * 5.15 * math.Sqrt(rounds*2*math.Log(2/delta))
 	for seed, r := range regrets(t, func() bandit.Policy { return &bandit.EXP3P{Delta: delta} }, rounds, runs, 0.1, 0.9) {
 		if r > bound {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/sim"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // playSized plays p over arms of a family whose pulls make n calls, and returns the arms drawn.
@@ -120,7 +121,7 @@ func meanShare(t *testing.T, families []sim.Family, arms, rounds int, fresh func
 // difference is 0.01, of which two are allowed.
 func TestExpectedImprovementMoreArmsCostLittle(t *testing.T) {
 	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("draws"), sim.Named("exchangeable"), sim.Named("linear"), sim.Named("staircase")}
-	for _, rounds := range []int{64, 200} {
+	for _, rounds := range notrun.Few([]int{64, 200}, 0) {
 		fresh := func() bandit.Policy { return &bandit.ExpectedImprovement{T: rounds} }
 		ten, sixty := meanShare(t, families, 10, rounds, fresh), meanShare(t, families, 60, rounds, fresh)
 		if sixty < 0.95*ten-0.02 {

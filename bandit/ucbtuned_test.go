@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/bandit/bandittest"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 func TestUCBTunedHolds(t *testing.T) {
@@ -95,7 +96,8 @@ func tunedBound(xs []float64, t int) float64 {
 // UCB1.
 func TestUCBTunedRegret(t *testing.T) {
 	t.Parallel()
-	const rounds, runs, gap = 5000, 40, 0.8
+	const rounds, gap = 5000, 0.8
+	runs := notrun.Length(10, 40)
 	tuned, _ := meanSE(regrets(t, func() bandit.Policy { return &bandit.UCBTuned{} }, rounds, runs, 0.1, 0.9))
 	plain, _ := meanSE(regrets(t, func() bandit.Policy { return &bandit.UCB1{} }, rounds, runs, 0.1, 0.9))
 	if most := 10 * gap * math.Log(rounds) / (0.8 * math.Log(9)); tuned > most || tuned > plain {

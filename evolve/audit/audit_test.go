@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
@@ -24,6 +25,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/killtest"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -166,7 +168,8 @@ func TestDemotionKeepsAnOverfittingSearchHonest(t *testing.T) {
 			t.Parallel()
 			var gain []float64
 			demoted := 0
-			for seed := range uint32(20) {
+			seeds := notrun.Length(uint32(10), 20)
+			for seed := range seeds {
 				budget := evolve.Budget{Evaluations: 100, Calls: 200}
 				plain := run(t, evolve.Config{Budget: budget, Arms: []evolve.Arm{newSearch(t, pairs(t, flattered()), seed)}})
 				arm := audited(t, newSearch(t, pairs(t, flattered()), seed), audit.Config{By: honest(), Demote: true})
@@ -178,7 +181,8 @@ func TestDemotionKeepsAnOverfittingSearchHonest(t *testing.T) {
 				gain = append(gain, good(t, res)-good(t, plain))
 			}
 			mean, sd := stat.MeanStdDev(gain, nil)
-			if half := 2.09 * sd / math.Sqrt(20); demoted == 0 || mean < half {
+			t95 := distuv.StudentsT{Sigma: 1, Nu: float64(seeds - 1)}.Quantile(0.975)
+			if half := t95 * sd / math.Sqrt(float64(seeds)); demoted == 0 || mean < half {
 				t.Errorf("%d demoted; the audited best is better by %.3f ± %.3f, want more than its interval", demoted, mean, half)
 			}
 		})

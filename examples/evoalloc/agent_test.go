@@ -51,7 +51,7 @@ func TestAgents(t *testing.T) {
 			t.Logf("not run here: %v", err) // without network namespaces
 			continue
 		}
-		args := []string{"--agent", kind, "--model", "qwen3-8b", "--api-base", srv.URL, "--T", "3", "--N", "4", "--output", t.TempDir(),
+		args := []string{"--agent", kind, "--model", "qwen3-8b", "--api-base", srv.URL, "--T", "3", "--N", "3", "--output", t.TempDir(),
 			"--base", base, "--change", "*.txt", "--score", "cat a.txt"}
 		var printed string
 		run := func() {
@@ -72,8 +72,8 @@ func TestAgents(t *testing.T) {
 			t.Errorf("--agent %s --resume asks %d times, and prints:\n%s", kind, asked.Load()-n, printed)
 		}
 	}
-	try := []string{"--agent", agentLoop, "--agent-only", "--agent-try", "echo -3", "--model", "qwen3-8b", "--api-base", srv.URL, "--T", "4",
-		"--N", "4", "--output", t.TempDir(), "--base", base, "--change", "*.txt", "--score", "cat a.txt"}
+	try := []string{"--agent", agentLoop, "--agent-only", "--agent-try", "echo -3", "--model", "qwen3-8b", "--api-base", srv.URL, "--T", "3",
+		"--N", "2", "--output", t.TempDir(), "--base", base, "--change", "*.txt", "--score", "cat a.txt"}
 	printed := captured.Output(t, func() {
 		if err := runPopulations(t.Context(), try); err != nil {
 			t.Fatal(err)

@@ -133,12 +133,12 @@ func saved(t *testing.T, dir, pattern string) report.Bandit {
 func TestBanditSavesItsResult(t *testing.T) {
 	for _, algo := range cli.PolicyKeys() {
 		dir := t.TempDir()
-		args := "--T 6 --N 8 --n-arms 3 --breadth fixed --offline-latency 0 --algo " + algo + " --output " + dir
+		args := "--T 3 --N 4 --n-arms 3 --breadth fixed --offline-latency 0 --algo " + algo + " --output " + dir
 		if err := runBandit(t.Context(), strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
-		r := saved(t, dir, algo+"_C48_T6_K3_seed0.json")
-		if r.FinalFitness < 0.364101 || len(r.Selections) != 6 || r.FLOPs.WorstCase.OK != 48 || r.Stop != evolve.StopBudget {
+		r := saved(t, dir, algo+"_C12_T3_K3_seed0.json")
+		if r.FinalFitness < 0.364101 || len(r.Selections) != 3 || r.FLOPs.WorstCase.OK != 12 || r.Stop != evolve.StopBudget {
 			t.Errorf("%s: fitness %v after %d rounds, stopped by %s", algo, r.FinalFitness, len(r.Selections), r.Stop)
 		}
 	}
@@ -287,9 +287,9 @@ func reported(dir string) bool {
 	return false
 }
 
-// editing is a server that answers as the offline model does, and meets its 100th request by ending the
+// editing is a server that answers as the offline model does, and meets a request by ending the
 // context that it is given, and no answer.
-func editing(t *testing.T) (*llmtest.Server, *context.CancelFunc) {
+func editing(t *testing.T, ordinal int) (*llmtest.Server, *context.CancelFunc) {
 	t.Helper()
 	stand, err := offline.New(offline.Config{})
 	if err != nil {
@@ -305,7 +305,7 @@ func editing(t *testing.T) (*llmtest.Server, *context.CancelFunc) {
 			return r.Text
 		},
 		Fault: func(req llmtest.Request) llmtest.Fault {
-			if req.Ordinal != 100 || cancel == nil {
+			if req.Ordinal != ordinal || cancel == nil {
 				return ""
 			}
 			cancel()
@@ -319,13 +319,13 @@ func editing(t *testing.T) (*llmtest.Server, *context.CancelFunc) {
 // Stopped and resumed, a run comes to the result of one that was not; made again before it is over it is
 // refused without --resume, and with it prints the result.
 func TestResume(t *testing.T) {
-	const args = "--model qwen3-8b --T 30 --N 8 --n-arms 3 --grace 0s --api-base "
+	const args = "--model qwen3-8b --T 8 --N 8 --n-arms 3 --grace 0s --api-base "
 	whole, dir := t.TempDir(), t.TempDir()
-	undisturbed, _ := editing(t)
+	undisturbed, _ := editing(t, 0)
 	if err := runBandit(t.Context(), strings.Fields(args+undisturbed.URL+" --output "+whole)); err != nil {
 		t.Fatal(err)
 	}
-	srv, stop := editing(t)
+	srv, stop := editing(t, 30)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	*stop = cancel

@@ -25,10 +25,10 @@ import (
 // Each limit of the flags ends a run, and a run that one of cost ended goes on with a larger one.
 func TestBudgetsEndRuns(t *testing.T) {
 	for _, tt := range []struct{ flags, limit, more string }{
-		{"--budget-tokens 60000", "Tokens", "--budget-tokens 90000"},
-		{"--price 1,1,1 --budget-usd 0.06", "Money", "--price 1,1,1 --budget-usd 0.09"},
+		{"--budget-tokens 20000", "Tokens", "--budget-tokens 30000"},
+		{"--price 1,1,1 --budget-usd 0.02", "Money", "--price 1,1,1 --budget-usd 0.03"},
 		{"--budget-flops 5e10", "FLOPs", "--budget-flops 8e10"},
-		{"--budget-time 8s --offline-latency 400ms", "WallTime", ""},
+		{"--budget-time 2s --offline-latency 400ms", "WallTime", ""},
 		{"--target 0.37", "Target", ""},
 	} {
 		dir := t.TempDir()

@@ -130,11 +130,11 @@ func TestSteadyState(t *testing.T) {
 // A task whose programs have to change in more than their numbers, with a score that the search does not see.
 func TestPacking(t *testing.T) {
 	dir := t.TempDir()
-	args := "--task packing --offline-structure 0.7 --T 16 --N 16 --breadth fixed --offline-latency 0 --output " + dir
+	args := "--task packing --offline-structure 0.7 --T 6 --N 16 --breadth fixed --offline-latency 0 --output " + dir
 	if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "packing", "offline", "greedy_C256_T16_N16_seed40.json"))
+	data, err := os.ReadFile(filepath.Join(dir, "packing", "offline", "greedy_C96_T6_N16_seed40.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestPacking(t *testing.T) {
 	if start := r.Trajectory[0].BestFitness; r.FinalFitness <= start {
 		t.Errorf("from %v to %v, want a gain, which changes of numbers alone never bring", start, r.FinalFitness)
 	}
-	more := "--task packing --offline-structure 0.6 --T 16 --N 16 --breadth fixed --offline-latency 0 --resume --output " + dir
+	more := "--task packing --offline-structure 0.6 --T 6 --N 16 --breadth fixed --offline-latency 0 --resume --output " + dir
 	if err := runGreedy(t.Context(), strings.Fields(more)); err == nil || !strings.Contains(err.Error(), "offline structure") {
 		t.Errorf("going on with another offline model: error %v, want one that names what differs", err)
 	}

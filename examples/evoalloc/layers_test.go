@@ -28,7 +28,7 @@ func TestLayersGoOn(t *testing.T) {
 }
 
 func TestComparisonOfLayers(t *testing.T) {
-	out := layered(t, "--calls", "24", "--runs", "2")
+	out := layered(t, "--calls", "10", "--runs", "2")
 	for _, want := range []string{"2 runs of each", "layers ", "best base alone", "random router", "first router", "one call routes", "flat: greedy, more FLOPs"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

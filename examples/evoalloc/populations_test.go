@@ -19,6 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
 	"github.com/evoalloc/evoalloc/internal/killtest"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/offline"
 )
@@ -169,11 +170,11 @@ func none(int64) llmtest.Fault { return "" }
 // other searches is not taken for it. There are no notes: near the end of a budget of calls, time decides whether they
 // find room, or children.
 func TestResumeOfPopulations(t *testing.T) {
-	for _, tt := range []struct{ flags, path, other string }{
+	for _, tt := range notrun.Few([]struct{ flags, path, other string }{
 		{"--like openevolve --T 6", "cp/qwen3-8b/openevolve_C36_T6_N6_seed40.json", "--window 4"},
 		{"--portfolio --like greedy,gepa,dgm --T 6", "portfolio/cp/qwen3-8b/ei_C36_T6_K3_seed0.json", "--like greedy,gepa,evoprompt-de"},
 		{"--model qwen3-8b,qwen3-14b --like openevolve --T 6", "cp/qwen3-8b+qwen3-14b/openevolve_C36_T6_N6_seed40.json", "--window 4"},
-	} {
+	}, 1) {
 		args := "--model qwen3-8b --N 6 --breadth fixed --grace 0s " + tt.flags
 		undisturbed, whole := server(t, none), t.TempDir()
 		if err := runPopulations(t.Context(), strings.Fields(args+" --api-base "+undisturbed.URL+" --output "+whole)); err != nil {

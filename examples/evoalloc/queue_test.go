@@ -62,15 +62,15 @@ func TestRunThroughAQueue(t *testing.T) {
 // A run that was begun without workers goes on with them, and the other way round, and comes to the result of one that
 // was never stopped.
 func TestResumeThroughAQueue(t *testing.T) {
-	const args, queue = "--model qwen3-8b --T 15 --N 8 --n-arms 3 --breadth fixed --grace 0s --api-base ", " --nats embedded"
+	const args, queue = "--model qwen3-8b --T 5 --N 8 --n-arms 3 --breadth fixed --grace 0s --api-base ", " --nats embedded"
 	whole := t.TempDir()
-	undisturbed, _ := editing(t)
+	undisturbed, _ := editing(t, 0)
 	if err := runBandit(t.Context(), strings.Fields(args+undisturbed.URL+" --output "+whole)); err != nil {
 		t.Fatal(err)
 	}
 	want := saved(t, whole, "*.json")
 	for _, tt := range []struct{ before, after string }{{"", queue}, {queue, ""}} {
-		srv, stop := editing(t)
+		srv, stop := editing(t, 25)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		*stop = cancel

@@ -10,6 +10,7 @@ package gofunc
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/command"
 	"github.com/evoalloc/evoalloc/eval/timing"
+	"github.com/evoalloc/evoalloc/internal/memo"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -92,7 +94,7 @@ func New(ctx context.Context, cfg Config) (task.Task, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	b := &builder{imports: cfg.Imports}
+	b := &builder{imports: cfg.Imports, images: newImages()}
 	if b.imports == nil {
 		b.imports = Imports()
 	}
@@ -138,10 +140,25 @@ type builder struct {
 	runner  eval.Runner
 	pkg     string
 	imports []string
+	images  *memo.Table[timing.Image] // a program that is timed again is not built again
 }
 
-// build checks, tests and compiles a program.
+// imageBytes bounds the images that are remembered. A small program has about 2 MB.
+const imageBytes = 32 << 20
+
+func newImages() *memo.Table[timing.Image] {
+	return memo.New(imageBytes, func(i timing.Image) int { return len(i.Files[binaryName]) })
+}
+
+// build checks, tests and compiles a program, once while its image is remembered.
 func (b *builder) build(ctx context.Context, program string) (timing.Image, error) {
+	return b.images.Do(ctx, sha256.Sum256([]byte(program)), func() (timing.Image, error) { return b.compile(ctx, program) })
+}
+
+// binaryName is the file of an image that is run.
+const binaryName = "timed"
+
+func (b *builder) compile(ctx context.Context, program string) (timing.Image, error) {
 	if err := check(program, b.pkg, b.imports); err != nil {
 		return timing.Image{}, &eval.ProgramError{Reason: err.Error()}
 	}
@@ -153,7 +170,7 @@ func (b *builder) build(ctx context.Context, program string) (timing.Image, erro
 	if err := json.Unmarshal(text, &binary); err != nil {
 		return timing.Image{}, fmt.Errorf("gofunc: reading what was compiled: %w", err)
 	}
-	return timing.Image{Args: []string{"./timed"}, Files: map[string][]byte{"timed": binary}}, nil
+	return timing.Image{Args: []string{"./" + binaryName}, Files: map[string][]byte{binaryName: binary}}, nil
 }
 
 // fixed is the environment of the go command, which without goindex=0 writes an index of the module into its cache, and

@@ -12,13 +12,14 @@ import (
 	"github.com/evoalloc/evoalloc/eval/timing"
 	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // TestRun evolves the function for a generation, and ends with one that is not slower by its own
 // measure.
 func TestRun(t *testing.T) {
 	var out strings.Builder
-	if err := Run(t.Context(), strings.Fields("--T 1 --N 2 --seed 1 --hints"), &out); err != nil {
+	if err := Run(t.Context(), strings.Fields("--T 1 --N 1 --seed 1 --hints"), &out); err != nil {
 		t.Fatal(err)
 	}
 	found := regexp.MustCompile(`speed times ([0-9.]+), which by itself has ([0-9.]+):\n(?s:.*)package sorting`).FindStringSubmatch(out.String())
@@ -37,6 +38,7 @@ func TestRun(t *testing.T) {
 // TestTune finds a speed-up without a model. The ratio is that of two functions which are called in turn, so it does not
 // depend on how busy the machine is.
 func TestTune(t *testing.T) {
+	notrun.Long(t, "TestRun, and the tests of evolve/population/tune")
 	var out strings.Builder
 	if err := Run(t.Context(), strings.Fields("--tune 16 --seed 1"), &out); err != nil {
 		t.Fatal(err)
@@ -69,11 +71,11 @@ func TestTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct{ why, program, said string }{
+	for _, tt := range notrun.Few([]struct{ why, program, said string }{
 		{"it does not sort", "package sorting\nfunc Sort(xs []int) {}", "numbers are not sorted"},
 		{"it does not compile", "package sorting\nfunc Sort(xs []int) { return 1 }", "too many return values"},
 		{"it panics", "package sorting\nfunc Sort(xs []int) { panic(\"score 1e9\") }", "panic: score 1e9"},
-	} {
+	}, 0) {
 		res, err := sorting.Evaluate(t.Context(), tt.program)
 		if err != nil {
 			t.Fatal(err)

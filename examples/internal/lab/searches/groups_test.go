@@ -12,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // family returns the family of that name.
@@ -52,9 +53,10 @@ func study(t *testing.T, cfg compare.Config) []compare.Run {
 	return runs
 }
 
-// Every search spends its budget in every family, and a run is the same whatever is made beside it.
+// Every search spends its budget in every family, and a run is the same whatever is made beside it. The normal run has
+// four families: exact scores, noisy ones, held-out ones, and notes.
 func TestEverySearchRunsAndRepeats(t *testing.T) {
-	cfg := compare.Config{Families: compare.Families(), Searches: all(), Calls: 30, Runs: 1, Seed: 7}
+	cfg := compare.Config{Families: notrun.Few(compare.Families(), 0, 7, 8, 10), Searches: all(), Calls: 30, Runs: 1, Seed: 7}
 	cfg.Parallel = 4
 	runs := study(t, cfg)
 	if want := len(cfg.Families) * len(cfg.Searches); len(runs) != want {
