@@ -17,15 +17,12 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
-	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
-	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
 func openJournal(b testing.TB, path string) *journal.Journal {
@@ -127,46 +124,6 @@ func BenchmarkJournalOverhead(b *testing.B) {
 	b.ReportMetric(100*(with.Seconds()/without.Seconds()-1), "%overhead")
 }
 
-// BenchmarkConcurrency measures what arms in flight buy and cost: mean slots busy of 16, wall time, and
-// the best score on circle packing, over heavy-tailed replies that edit its numbers.
-func BenchmarkConcurrency(b *testing.B) {
-	stand, err := offline.New(offline.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	edit := func(req llmtest.Request) string {
-		r, err := stand.Generate(context.Background(), req.Request)
-		if err != nil {
-			b.Error(err)
-		}
-		return r.Text
-	}
-	runner, err := js.New(js.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	cp, err := geometry.CirclePacking().Task(runner, "javascript")
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, inFlight := range []int{1, 2, 4, 8} {
-		b.Run(fmt.Sprintf("in-flight=%d", inFlight), func(b *testing.B) {
-			var busy, best float64
-			for b.Loop() {
-				srv, l := connect(b, llmtest.Config{Reply: edit, Latency: heavyTail}, llm.Models()[0], 16, llm.RetryConfig{})
-				list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: l, N: 16, Seed: 40}, 10)
-				if err != nil {
-					b.Fatal(err)
-				}
-				res := mustRun(b, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Calls: 32 * 16}})
-				busy, best = srv.Busy(), res.Best.Result.Score
-			}
-			b.ReportMetric(busy, "busy-slots")
-			b.ReportMetric(best, "best")
-		})
-	}
-}
-
 // serveEnv makes this program a server for BenchmarkInFlight.
 const serveEnv = "EVOLVE_SERVE"
 
@@ -253,22 +210,4 @@ func BenchmarkInFlight(b *testing.B) {
 	}
 	b.ReportMetric(float64(peak-before)/calls/1000, "kB/call")
 	b.ReportMetric(float64(maxInFlight(b, url)), "most-in-flight")
-}
-
-// BenchmarkJournaledChildren measures what a run costs beside its calls and evaluations, which take no time here: time
-// and bytes of the journal for each child.
-func BenchmarkJournaledChildren(b *testing.B) {
-	const calls = 10_000
-	var bytes int64
-	for b.Loop() {
-		path := filepath.Join(b.TempDir(), "run.journal")
-		journaledRun(b, path, llm.Limit(long, 64), 10, 64, calls)
-		info, err := os.Stat(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		bytes = info.Size()
-	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/calls, "µs/child")
-	b.ReportMetric(float64(bytes)/calls, "journal-B/child")
 }

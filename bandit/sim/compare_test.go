@@ -297,15 +297,3 @@ func checkShare(t *testing.T, what string, held, of int) {
 	}
 	t.Logf("%s: %d of %d", what, held, of)
 }
-
-// BenchmarkCompare compares one policy with three over twenty settings of 500 runs.
-func BenchmarkCompare(b *testing.B) {
-	cells := madeUp(rand.New(rand.NewPCG(8, 4)), 20, 500)
-	for _, kind := range kinds {
-		b.Run(kind.name, func(b *testing.B) {
-			for b.Loop() {
-				kind.compare(cells, "a", "b", "c", "d")
-			}
-		})
-	}
-}

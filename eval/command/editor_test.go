@@ -244,14 +244,18 @@ func TestHostileEdits(t *testing.T) {
 		"separators of files": {"echo '-- run.sh --' > a.txt; printf 'x\\n-- b --\\n' > new; exit 0", "base test\n", ""},
 		"a repository":        {"mkdir .git sub/.git; echo x > .git/config; echo '[core]' > sub/.git/config; echo 'gitdir: /' > new; mkdir .GIT; exit 0", "-- new --\ngitdir: /\n", ""},
 	}
+	// The normal run leaves out what takes long, as what reads it has a test of its own, and where the base is copied it
+	// has what the layers are not there to stop.
+	longLeavings := []string{"many files", "many files of no text", "nests folders"}
+	fewCopied := []string{"goes on after its end", "writes outside", "links to the outside", "moves folders", "moves its folder"}
 	for _, ms := range [][]isolation.Mechanism{nil, {sandbox.MountNS}} {
 		e := editorWithout(t, cfg, ms)
 		for reason, l := range leavings {
 			if reason == "forks" && !e.Isolation().Has(sandbox.Processes) {
 				continue
 			}
-			if !notrun.Soak && (reason == "many files" || reason == "nests folders" && ms != nil) {
-				continue // what reads them has a test of its own
+			if !notrun.Soak && (ms != nil && !slices.Contains(fewCopied, reason) || slices.Contains(longLeavings, reason)) {
+				continue
 			}
 			out, err := e.Edit(t.Context(), "base test\n", Job{Prompt: l.script})
 			if err != nil {

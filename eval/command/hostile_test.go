@@ -102,8 +102,10 @@ func TestHostile(t *testing.T) {
 	}
 	// Without namespaces the normal run has the scripts alone that namespaces would stop.
 	escapes := []string{"fork bomb", "kills its parent and group", "gigabyte on disk", "leaves a child", "leaves a session", "takes the file away"}
+	tight := shell
+	tight.Memory = 256 << 20 // which a bomb has filled soon
 	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) {
-		e := without(t, shell, ms)
+		e := without(t, tight, ms)
 		for _, h := range long {
 			if !notrun.Soak && family != "nothing" && !slices.Contains(escapes, h.name) {
 				continue

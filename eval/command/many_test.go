@@ -18,7 +18,7 @@ import (
 // -v the test prints what a candidate takes beside one without a base.
 func TestManyCandidatesOfALargeTree(t *testing.T) {
 	base := t.TempDir()
-	for i := range 1500 {
+	for i := range notrun.Length(150, 1500) {
 		writeBase(t, filepath.Join(base, fmt.Sprintf("d%d/e%d/f%d.txt", i%30, i%7, i)), strings.Repeat("some text of a file\n", 340))
 	}
 	before := digestOf(t, base)
@@ -36,7 +36,7 @@ func TestManyCandidatesOfALargeTree(t *testing.T) {
 		n    int
 	}{
 		{"no base", plain, nil, notrun.Length(5, 1000)},
-		{"a shared layer", cfg, nil, notrun.Length(20, 1000)},
+		{"a shared layer", cfg, nil, notrun.Length(10, 1000)},
 		{"a copy", cfg, []isolation.Mechanism{sandbox.MountNS}, notrun.Length(1, 50)},
 	} {
 		e := without(t, way.cfg, way.ms)

@@ -59,7 +59,7 @@ func TestSearchGoesOn(t *testing.T) {
 	t.Parallel()
 	shellEvaluator := func(t *testing.T) eval.Evaluator {
 		cfg := shell
-		cfg.Timeout = 5 * time.Second
+		cfg.Timeout, cfg.Memory = 5*time.Second, 256<<20
 		return without(t, cfg, nil)
 	}
 	t.Run("command", func(t *testing.T) { testSearch(t, shellEvaluator(t), "echo 1", "echo 2", badShell) })

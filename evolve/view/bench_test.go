@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -71,45 +70,4 @@ func BenchmarkAdd(b *testing.B) {
 		filled(records)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(records)), "ns/record")
-}
-
-// BenchmarkStateWhole returns all of a run of 40,000 children, and BenchmarkStateNews what came since the last time.
-func BenchmarkStateWhole(b *testing.B) {
-	l := filled(listed(manyChildren))
-	for b.Loop() {
-		if s := l.State(rowCursor{}); len(s.Children.ID) != manyChildren {
-			b.Fatal(len(s.Children.ID))
-		}
-	}
-}
-
-func BenchmarkStateNews(b *testing.B) {
-	l := filled(listed(manyChildren))
-	next := l.State(rowCursor{}).Next
-	for b.Loop() {
-		if s := l.State(next); len(s.Children.ID) != 0 {
-			b.Fatal(len(s.Children.ID))
-		}
-	}
-}
-
-// BenchmarkKept reports how many megabytes a runLog of 40,000 children keeps.
-func BenchmarkKept(b *testing.B) {
-	kept := 0.0
-	for b.Loop() {
-		before := heap()
-		l := newLog("1", "made")
-		madeRecords(manyChildren, programLines, l.Add)
-		kept = heap() - before
-		runtime.KeepAlive(l)
-	}
-	b.ReportMetric(kept/1e6, "MB-kept")
-}
-
-// heap returns how many bytes are in use.
-func heap() float64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc)
 }

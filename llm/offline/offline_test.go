@@ -456,17 +456,3 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkGenerate(b *testing.B) {
-	m, err := New(Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	var seed uint32
-	for b.Loop() {
-		seed++
-		if _, err := m.Generate(b.Context(), request(seed, "", "js", code)); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/pool"
 	"github.com/evoalloc/evoalloc/task"
@@ -264,7 +265,7 @@ func TestPoolKeepsPrefixCachesWarm(t *testing.T) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "run\tprompts that fit\tone alone\taffinity\tround robin\tleast used\ttime alone\twith affinity\t")
-	for _, tt := range []struct {
+	for _, tt := range notrun.Few([]struct {
 		name string
 		run  func(*testing.T, llm.LLM) []llm.Attempt
 		fit  int // how many prompts a cache holds
@@ -284,7 +285,7 @@ func TestPoolKeepsPrefixCachesWarm(t *testing.T) {
 		{"10 arms, 4 in flight, N=4", banditRun(4, 96, 4), 6, 0.85},
 		{"10 arms, 10 in flight, N=2", banditRun(2, 128, 10), 1000, 0.9},
 		{"10 arms, 10 in flight, N=2", banditRun(2, 128, 10), 6, 0.9},
-	} {
+	}, 1, 6, 11) {
 		var hits [3]float64
 		var took [3]time.Duration
 		var least float64

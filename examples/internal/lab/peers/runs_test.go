@@ -12,6 +12,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -79,7 +80,7 @@ func TestRunsEndAsTheirs(t *testing.T) {
 	} {
 		bests := bestsOf(t, tt.record, tt.name)
 		var ours []float64
-		for seed := range len(bests) {
+		for seed := range notrun.Length(30, len(bests)) {
 			p, err := population.New(tt.config(Setting{Task: newSixNumbers(t), LLM: llm.Func(mover), N: runCalls,
 				Seed: uint32(seed), Window: tt.window}))
 			if err != nil {
@@ -92,10 +93,10 @@ func TestRunsEndAsTheirs(t *testing.T) {
 		}
 		a, sa := stat.MeanStdDev(bests, nil)
 		b, sb := stat.MeanStdDev(ours, nil)
-		n := float64(len(ours))
-		z := (b - a) / math.Sqrt((sa*sa+sb*sb)/n)
+		n, m := float64(len(bests)), float64(len(ours))
+		z := (b - a) / math.Sqrt(sa*sa/n+sb*sb/m)
 		t.Logf("%s: theirs %.4f ± %.4f, ours %.4f ± %.4f, z %.2f, p %.3f", tt.name, a, 1.96*sa/math.Sqrt(n), b,
-			1.96*sb/math.Sqrt(n), z, 2*distuv.UnitNormal.Survival(math.Abs(z)))
+			1.96*sb/math.Sqrt(m), z, 2*distuv.UnitNormal.Survival(math.Abs(z)))
 		if math.Abs(z) > 4.5 {
 			t.Errorf("%s: runs end at %.4f, and theirs at %.4f, %.1f standard errors apart", tt.name, b, a, z)
 		}
