@@ -54,6 +54,7 @@ type bredChild struct {
 	recalled bool      // its reply, or the outcome of its session, is from there
 	lost     bool      // a failed call cost it its evaluation
 	spent    bool      // its session used its Work
+	idle     bool      // its Prepare had nothing to ask for
 	asides   []Call    // that its session made, where no run notes them
 	err      error     // more than the failure of one child
 }
@@ -335,6 +336,9 @@ func (l *batch) takeIn(m bredChild) {
 		return
 	}
 	l.taken = append(l.taken, m)
+	if l.idle++; !m.idle {
+		l.idle = 0
+	}
 	l.Breeder.takeIn(m.child) // first, so that take and the next brief see the best that includes it
 	if l.take != nil {
 		if bad := l.call("taking a child in", func() { l.take(m.child) }); bad != nil {
@@ -386,7 +390,7 @@ func (l *batch) teachAll() {
 // teach tells a model that learns what became of its reply.
 func (l *batch) teach(m bredChild) {
 	learner, ok := llm.As[llm.Learner](m.model(l.Breeder))
-	if !ok || m.brief.Make != nil { // a child made without the model tells the model nothing
+	if !ok || m.brief.Make != nil || m.idle { // a child made without the model tells the model nothing
 		return
 	}
 	c := m.child
@@ -437,22 +441,9 @@ func (l *batch) make(ctx context.Context, m *bredChild) error {
 	c := &m.child
 	c.Program = program
 	if m.brief.Admit != nil {
-		// It may ask a model through ctx. That call is an aside, and counted even if it refuses the program.
-		admitting := ctx
-		if l.step != nil {
-			admitting = llm.WithTrace(ctx, &llm.Trace{Ended: l.step.Judged})
-		}
-		why, err := m.brief.Admit(admitting, program)
-		if err != nil {
-			c.Err = err.Error()
-			if m.lost = Lost(err); m.lost {
-				return nil
-			}
+		why, err := m.brief.Admit(l.judging(ctx), program)
+		if ok, err := m.admitted(why, err); !ok {
 			return err
-		}
-		if why != "" {
-			c.Err = why
-			return nil
 		}
 	}
 	if c.Result, err = l.step.Score(ctx, l.Task, program, l.sample(c)); err == nil {
@@ -470,6 +461,30 @@ func (l *batch) make(ctx context.Context, m *bredChild) error {
 		}
 	}
 	return fmt.Errorf("evolve: evaluating child %d of step %d: %w", c.Index, l.now.number, err)
+}
+
+// judging returns ctx for a Prepare or an Admit, which may ask a model through it. That call is an aside, and counted even
+// if the child comes to nothing.
+func (l *batch) judging(ctx context.Context) context.Context {
+	if l.step == nil {
+		return ctx
+	}
+	return llm.WithTrace(ctx, &llm.Trace{Ended: l.step.Judged})
+}
+
+// admitted takes in what a Prepare or an Admit returned, and reports whether the child goes on. An error ends the search.
+func (m *bredChild) admitted(why string, err error) (ok bool, ends error) {
+	switch {
+	case err != nil:
+		m.child.Err = err.Error()
+		if m.lost = Lost(err); m.lost {
+			return false, nil
+		}
+		return false, err
+	case why != "":
+		m.child.Err = why
+	}
+	return why == "", nil
 }
 
 // sample returns the number of the sample that a child is scored by. Where scores are noisy it is the child's own and
@@ -497,6 +512,14 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 			return "", fault.Lasting(ctx, err)
 		}
 		return program, nil
+	}
+	if m.brief.Prepare != nil {
+		ask, why, err := m.brief.Prepare(l.judging(ctx), m.brief.Ask)
+		m.idle = why != "" && err == nil
+		if ok, err := m.admitted(why, err); !ok {
+			return "", err
+		}
+		m.brief.Ask = ask
 	}
 	messages := m.brief.Messages
 	if messages == nil {

@@ -24,6 +24,11 @@ type Brief struct {
 	task.Ask
 	// Messages are sent in place of Task.Prompt(Ask); nil means Task.Prompt(Ask).
 	Messages []llm.Message
+	// Prepare is called before the prompt is written, and returns the Ask for it: the brief's, with what it has learned, such
+	// as how the parent does on fresh cases. A why that is not "" means that no model is asked, which costs this child
+	// alone. An error ends the search. nil means the brief's Ask. It is called on a goroutine of the child's own, may
+	// evaluate as Admit may, and has to come to the same with the same results: a resumed run calls it again.
+	Prepare func(ctx context.Context, ask task.Ask) (now task.Ask, why string, err error)
 	// Parse reads the program out of a reply; nil means the task's own in Ask's Form, which may take a diff of the first
 	// parent.
 	Parse func(reply string) (string, error)
@@ -184,6 +189,7 @@ type Breeder struct {
 	past     []Made             // steps that ended whole
 	born     int                // children briefed
 	widest   int                // the most children that were under way at once
+	idle     int                // children in a row, by the order in which they were taken in, whose Prepare had nothing to ask for
 	sampling *resample.Schedule // nil unless programs are scored again
 	failing  calls.Streak       // over steps, as a step may be shorter than a streak
 	failed   error              // what a brief or a take ended the search with
@@ -237,8 +243,9 @@ func (b *Breeder) Best() eval.Candidate {
 	return eval.Candidate{}
 }
 
-// Done reports whether an error ended the search.
-func (b *Breeder) Done() bool { return b.err != nil }
+// Done reports whether an error ended the search, or MaxFailures children in a row, 0 meaning 32, had nothing to ask
+// for ([Brief].Prepare): such children use up no budget of calls.
+func (b *Breeder) Done() bool { return b.err != nil || b.idle >= b.mostFailures(0) }
 
 // Steps returns how many steps were begun.
 func (b *Breeder) Steps() int { return b.now.number }

@@ -58,14 +58,16 @@ func (t *Task) Join(program string, parts []eval.Result) (eval.Result, error) {
 	switch why := noReply(parts[:n]); {
 	case !r.Valid:
 		return r, nil
-	case !feedback.Valid:
+	case len(parts) > n && !feedback.Valid:
 		return feedback, nil
 	case why != "" && strings.TrimRight(program, " \t\r\n") == strings.TrimRight(t.initial, " \t\r\n"):
 		return r, fmt.Errorf("text: %s: the target answered none of %d cases by the initial prompt: %s", t.Name(), n, why)
 	case why != "":
 		return unansweredAll(n, why), nil
 	}
-	r.Metrics["train"] = feedback.Score
+	if len(parts) > n {
+		r.Metrics["train"] = feedback.Score
+	}
 	if lost := r.Metrics[metricUnanswered] + feedback.Metrics[metricUnanswered]; lost > 0 {
 		r.Metrics[metricUnanswered] = lost
 	}
@@ -85,7 +87,7 @@ func mean(cases []eval.Result) eval.Result {
 		r.Score += c.Score
 		lost += c.Metrics[metricUnanswered]
 	}
-	r.Score /= float64(len(cases))
+	r.Score /= float64(max(1, len(cases)))
 	if lost > 0 {
 		r.Metrics[metricUnanswered] = lost
 	}
@@ -114,19 +116,24 @@ func (t *Task) worst(cases []int, results []eval.Result) map[string]string {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(results[a].Score, results[b].Score) })
 	shown := map[string]string{}
 	for rank, k := range order[:t.cfg.Show] {
-		c, r := t.cfg.Train[cases[k]], results[k]
-		var b strings.Builder
-		fmt.Fprintf(&b, "input: %s\n", clip(c.Input))
-		if reply, ok := r.Artifacts[artifactReply]; ok {
-			fmt.Fprintf(&b, "reply: %s\n", reply)
-		}
-		fmt.Fprintf(&b, "score: %.6g\n", r.Score)
-		if f := r.Artifacts[artifactFeedback]; f != "" {
-			fmt.Fprintf(&b, "feedback: %s\n", f)
-		}
-		shown[fmt.Sprintf("case %02d of the worst, %s", rank+1, c.ID)] = b.String()
+		c := t.cfg.Train[cases[k]]
+		shown[fmt.Sprintf("case %02d of the worst, %s", rank+1, c.ID)] = c.answered(results[k])
 	}
 	return shown
+}
+
+// answered returns a case and how it was answered, for the search's model.
+func (c Case) answered(r eval.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "input: %s\n", clip(c.Input))
+	if reply, ok := r.Artifacts[artifactReply]; ok {
+		fmt.Fprintf(&b, "reply: %s\n", reply)
+	}
+	fmt.Fprintf(&b, "score: %.6g\n", r.Score)
+	if f := r.Artifacts[artifactFeedback]; f != "" {
+		fmt.Fprintf(&b, "feedback: %s\n", f)
+	}
+	return b.String()
 }
 
 // A batch scores on some cases of one set.
@@ -141,7 +148,8 @@ var _ eval.Composite = batch{}
 // Minibatch returns the evaluator of the i-th batch of n train cases, from 0. Batches go through all train cases in an
 // order that is drawn anew each time, as GEPA's do, and equal batches are equal values. It panics if i < 0 or n < 1.
 //
-// It is for population.Screen: a child must score better than its parent on a batch before it is evaluated.
+// It is for population.Screen: a child must score better than its parent on a batch before it is evaluated. The artifacts of
+// the result are the cases with their replies and feedback, for a search that shows its model how the parent does on them.
 func (t *Task) Minibatch(i, n int) eval.Evaluator {
 	if i < 0 || n < 1 {
 		panic(fmt.Sprintf("text: Minibatch(%d, %d): need a batch from 0 and at least one case", i, n))
@@ -192,11 +200,19 @@ func (b batch) cases() []int {
 	return list
 }
 
-// Join returns the mean, with the score of each case. If no case has a reply, even the initial prompt is only invalid:
+// Join returns the mean, with the score of each case, and the cases themselves if a search may read them. If no case has a reply, even the initial prompt is only invalid:
 // with few cases that can be chance, and an error would end the run.
 func (b batch) Join(_ string, parts []eval.Result) (eval.Result, error) {
 	if why := noReply(parts); why != "" {
 		return unansweredAll(len(parts), why), nil
 	}
-	return mean(parts), nil
+	r := mean(parts)
+	if r.Valid && b.of == train {
+		r.Artifacts = make(map[string]string, len(parts))
+		for k, i := range b.cases() {
+			c := b.t.cfg.Train[i]
+			r.Artifacts[fmt.Sprintf("case %02d, %s", k+1, c.ID)] = c.answered(parts[k])
+		}
+	}
+	return r, nil
 }

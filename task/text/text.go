@@ -76,13 +76,15 @@ type Config struct {
 	Scorer eval.Evaluator
 	Worst  float64 // score of a case without a reply, the least that Score returns; 0 for scores from 0
 
-	Reflect   int // train cases that a prompt answers for feedback; 0 means 8, or all if they are fewer
+	// Reflect is how many train cases a prompt answers for feedback; 0 means 8, or all if they are fewer, and -1 none, for a
+	// search that answers a Minibatch before each rewrite.
+	Reflect   int
 	Show      int // number of the worst of these that the search's model sees; 0 means 3
 	MaxPrompt int // bytes of a valid prompt; 0 means 64 KiB
 }
 
 func (c Config) withDefaults() Config {
-	c.Reflect = min(cmp.Or(c.Reflect, defaultReflect), len(c.Train))
+	c.Reflect = max(0, min(cmp.Or(c.Reflect, defaultReflect), len(c.Train)))
 	c.Show = min(cmp.Or(c.Show, defaultShow), c.Reflect)
 	c.MaxPrompt = cmp.Or(c.MaxPrompt, defaultMaxPrompt)
 	if c.Messages == nil {
@@ -99,13 +101,15 @@ func (c Config) validate() error {
 		return errors.New("need one of Config.Score and Config.Scorer")
 	case (c.Initial == "") == (len(c.Parts) == 0):
 		return errors.New("need one of Config.Initial and Config.Parts")
+	case c.Reflect < -1:
+		return fmt.Errorf("Config.Reflect is %d: need -1 for none, 0 for the default, or more", c.Reflect)
 	case math.IsNaN(c.Worst) || math.IsInf(c.Worst, 0):
 		return fmt.Errorf("Config.Worst is %v: need a finite number", c.Worst)
 	}
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"Reflect", c.Reflect}, {"Show", c.Show}, {"MaxPrompt", c.MaxPrompt}} {
+	}{{"Show", c.Show}, {"MaxPrompt", c.MaxPrompt}} {
 		if f.value < 0 {
 			return fmt.Errorf("%s is %d: need 0 for the default, or more", "Config."+f.name, f.value)
 		}
@@ -146,7 +150,7 @@ func New(c Config) (*Task, error) {
 	var err error
 	t.Task, err = task.New(task.Spec{
 		Name: c.Name, System: t.system(), Initial: t.initial, Ext: ".txt", IgnoreMarkers: true,
-		Feedback: c.Show*maxShown + 1000,
+		Feedback: max(c.Show, defaultShow)*maxShown + 1000, // a minibatch of three has room
 		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result,
 			error) {
 			return t.Evaluate(ctx, program)

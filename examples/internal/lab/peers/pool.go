@@ -150,15 +150,6 @@ func (o *merges) Brief(v *population.View) evolve.Brief {
 	return o.Merge.Brief(v)
 }
 
-// reflects is a rewrite, when no merge is to be made.
-type reflects struct {
-	population.Rewrite
-	pool *pool
-}
-
-// Able reports whether the child is no merge.
-func (o reflects) Able(*population.View) bool { return !o.pool.now }
-
 // unmerged screens all but merges, which the pool judges.
 type unmerged struct {
 	population.Screen

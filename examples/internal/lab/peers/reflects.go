@@ -1,0 +1,58 @@
+package peers
+
+import (
+	"context"
+	"slices"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// reflects is a rewrite, when no merge is to be made, of a parent that answers a minibatch first.
+type reflects struct {
+	population.Rewrite
+	pool *pool
+	on   func(*population.View) eval.Evaluator // the minibatch; nil means none
+}
+
+// perfect is the score of a case that needs no reflection.
+const perfect = 1
+
+// Able reports whether the child is no merge.
+func (o reflects) Able(*population.View) bool { return !o.pool.now }
+
+// Brief has the parent answer the minibatch before the prompt is written. The prompt shows that in place of what the
+// parent's own evaluation said.
+//
+// Source: gepa/proposer/reflective_mutation/reflective_mutation.py, propose.
+func (o reflects) Brief(v *population.View) evolve.Brief {
+	b := o.Rewrite.Brief(v)
+	if o.on == nil {
+		return b
+	}
+	b.Prepare = func(ctx context.Context, ask task.Ask) (task.Ask, string, error) {
+		parent := ask.Parents[0]
+		r, err := v.Evaluate(ctx, o.on(v), parent.Program)
+		switch {
+		case err != nil:
+			return ask, "", err
+		case r.Valid && len(r.Cases) > 0 && slices.Min(r.Cases) >= perfect:
+			return ask, "there is nothing to reflect on: its parent is perfect on the minibatch", nil
+		case len(r.Artifacts) > 0:
+			parent.Result.Metrics, parent.Result.Artifacts = r.Metrics, r.Artifacts
+		}
+		ask.Parents = append([]eval.Candidate{parent}, ask.Parents[1:]...)
+		return ask, "", nil
+	}
+	return b
+}
+
+// String names the operator.
+func (o reflects) String() string {
+	if o.on == nil {
+		return o.Name()
+	}
+	return o.Name() + " on a minibatch"
+}
