@@ -13,7 +13,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
@@ -106,7 +106,7 @@ func TestPrepare(t *testing.T) {
 			switch {
 			case c.Asked():
 				asked++
-			case c.Err == "nothing to ask for" && c.State() == journal.StateFailed && !c.HasProgram():
+			case c.Err == "nothing to ask for" && c.State() == books.StateFailed && !c.HasProgram():
 				idle++
 			}
 		}
@@ -123,7 +123,7 @@ func TestPrepare(t *testing.T) {
 	for cut := range killtest.About(t, path, 1, 12) {
 		p := &preparer{}
 		_, told, got, err := prepare(t, cut.Path, p, evolve.Budget{Rounds: 4})
-		if sent, had := len(told)+p.judge.total(), cut.Count(journal.Completion); err != nil || sent > most-had {
+		if sent, had := len(told)+p.judge.total(), cut.Count("completion"); err != nil || sent > most-had {
 			t.Errorf("killed after record %d with %d answers, it asks %d times of %d: %v", cut.Records, had, sent, most, err)
 		}
 		if diff := cmp.Diff(killtest.Comparable(t, want), killtest.Comparable(t, got)); diff != "" {
