@@ -28,7 +28,7 @@ type recordedJSON struct {
 	Rises       [][]*float64 `json:"rises"` // pairs: generation, score
 }
 
-// Write writes b as JSON, a search to a line, as [ReadBank] reads it. It returns an error, and writes nothing, if
+// Write writes b as JSON, a search to a line, as [ReadBankFile] reads it. It returns an error, and writes nothing, if
 // b is wrong: without a task or searches, with an N below 1, or with rises that are out of order.
 func (b *Bank) Write(w io.Writer) error {
 	if err := b.validate(); err != nil {
@@ -67,7 +67,7 @@ func number(v float64) []byte {
 	return text
 }
 
-// ReadBankFile reads the bank in a file as [ReadBank] does.
+// ReadBankFile reads the bank in a file that [Bank.Write] wrote. Its errors name what is wrong.
 func ReadBankFile(path string) (*Bank, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -81,16 +81,8 @@ func ReadBankFile(path string) (*Bank, error) {
 	return b, nil
 }
 
-// ReadBank reads a bank that [Bank.Write] wrote. It returns an error that names the search and the value if a
+// readBank reads a bank that [Bank.Write] wrote. It returns an error that names the search and the value if a
 // field is missing, unknown or wrong, if a score is not finite, or if rises are not in order.
-func ReadBank(r io.Reader) (*Bank, error) {
-	b, err := readBank(r)
-	if err != nil {
-		return nil, fmt.Errorf("sim: reading a bank: %w", err)
-	}
-	return b, nil
-}
-
 func readBank(r io.Reader) (*Bank, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

@@ -138,7 +138,7 @@ func TestBankWrite(t *testing.T) {
 	if err := b.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ReadBank(&text); err != nil || !reflect.DeepEqual(got, b) {
+	if got, err := readBank(&text); err != nil || !reflect.DeepEqual(got, b) {
 		t.Errorf("written %v\nread %v, %v", b, got, err)
 	}
 	for _, wrong := range []*Bank{{}, {Task: "cp", N: 1}, {Task: "cp", Searches: b.Searches},
@@ -208,7 +208,7 @@ func FuzzReadBank(f *testing.F) {
 	}
 	f.Add([]byte(bankOf(`{"seed":4,"generations":3,"rises":[[0,-0.5],[2,1e-6]]},{"seed":5,"generations":0,"rises":[[0,3]]}`)))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		b, err := ReadBank(bytes.NewReader(text))
+		b, err := readBank(bytes.NewReader(text))
 		if err != nil {
 			return
 		}
@@ -216,7 +216,7 @@ func FuzzReadBank(f *testing.F) {
 		if err := b.Write(&out); err != nil {
 			t.Fatalf("read %+v, and not written: %v", b, err)
 		}
-		if again, err := ReadBank(&out); err != nil || !reflect.DeepEqual(again, b) {
+		if again, err := readBank(&out); err != nil || !reflect.DeepEqual(again, b) {
 			t.Fatalf("read %+v, written and read %+v, %v", b, again, err)
 		}
 		for i, arm := range Arms(b, 1, len(b.Searches), b.N, 20) {

@@ -12,9 +12,9 @@ type Cell struct {
 	Levels  []Level   // the scores to reach: those of StudyConfig.Multiples, then those of Scores
 	Oracle  []float64 // by run: the best score that T pulls can reach
 	Entries []Entry   // by policy
-	// Robin is, by level that has a Multiple, by run, the score that [RoundRobin] has reached after that many
+	// robin is, by level that has a Multiple, by run, the score that [RoundRobin] has reached after that many
 	// times T pulls. The level is what nine in ten of them come to.
-	Robin [][]float64
+	robin [][]float64
 }
 
 // A Level is a score to reach.
@@ -54,9 +54,9 @@ func newCell(cfg StudyConfig, s Setting, runs []run) Cell {
 		for j, r := range runs {
 			robin[j] = r.robin[i]
 		}
-		c.Robin = append(c.Robin, robin)
+		c.robin = append(c.robin, robin)
 	}
-	c.Levels = newLevels(cfg, s, runs, c.Robin)
+	c.Levels = newLevels(cfg, s, runs, c.robin)
 	for p, contender := range cfg.Contenders {
 		c.Entries = append(c.Entries, newEntry(contender.Name, c, runs, p))
 	}

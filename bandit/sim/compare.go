@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math"
-	"slices"
 )
 
 // Ratio compares how soon the named policy and the best of the others, at each of the cell's Levels, reach them
@@ -14,27 +13,16 @@ func (c Cell) Ratio(name string, others ...string) float64 {
 	return newContest(c, c.ownLevels(), name, others).ratio(once(len(c.Oracle)))
 }
 
-// RatioAtBest is Ratio at the levels that the best of the others reaches: see [Cell.LevelsAtBest].
-func (c Cell) RatioAtBest(name string, others ...string) float64 {
-	return newContest(c, c.levelsAtBest(others), name, others).ratio(once(len(c.Oracle)))
-}
-
-// LevelsAtBest returns the scores to reach that the best of the named policies sets in hindsight. For each of the
-// cell's multiples m up to 1 that is
+// RatioAtBest is Ratio at the scores to reach that the best of the others sets in hindsight. For each of the cell's
+// multiples m up to 1 that is
 //
 //	max over policies of the highest score that nine in ten of its runs have reached after m·T pulls
 //
 // by default for m = ½ and 1. Where good policies leave dealing out the pulls in turn far behind, these levels are
 // harder than the cell's own, which [RoundRobin] sets. The best policy reaches its level within m·T pulls by
 // definition. There are none above 1, since runs end after T pulls.
-func (c Cell) LevelsAtBest(names ...string) []Level {
-	all, starts := once(len(c.Oracle)), c.starts()
-	var levels []Level
-	for i, rule := range c.levelsAtBest(names) {
-		score := rule(all)
-		levels = append(levels, Level{Multiple: c.multiples()[i], Score: score, Trivial: slices.Min(starts) >= score})
-	}
-	return levels
+func (c Cell) RatioAtBest(name string, others ...string) float64 {
+	return newContest(c, c.levelsAtBest(others), name, others).ratio(once(len(c.Oracle)))
 }
 
 // A Comparison is [Cell.Ratio] or [Cell.RatioAtBest] over many settings.

@@ -181,7 +181,11 @@ func TestRatioIsOfPulls(t *testing.T) {
 func TestLevelsAtBest(t *testing.T) {
 	others := []string{"b", "c", "d"}
 	for _, c := range madeUp(rand.New(rand.NewPCG(3, 4)), 5, 30) {
-		levels := c.LevelsAtBest(others...)
+		all := once(len(c.Oracle))
+		var levels []Level
+		for i, rule := range c.levelsAtBest(others) {
+			levels = append(levels, Level{Multiple: c.multiples()[i], Score: rule(all)})
+		}
 		if len(levels) != 2 || levels[0].Multiple != 0.5 || levels[1].Multiple != 1 {
 			t.Fatalf("levels %+v: want them for ½ and 1", levels)
 		}

@@ -108,17 +108,17 @@ type levelRule func(s sample) float64
 func (c Cell) ownLevels() []levelRule {
 	var rules []levelRule
 	for i, l := range c.Levels {
-		if i >= len(c.Robin) {
+		if i >= len(c.robin) {
 			rules = append(rules, func(sample) float64 { return l.Score })
 			continue
 		}
-		robin := rankScores(c.Robin[i])
+		robin := rankScores(c.robin[i])
 		rules = append(rules, func(s sample) float64 { return robin.past(s, spare(len(s))) })
 	}
 	return rules
 }
 
-// levelsAtBest returns the rules of LevelsAtBest.
+// levelsAtBest returns the rules of [Cell.RatioAtBest].
 func (c Cell) levelsAtBest(names []string) []levelRule {
 	var rules []levelRule
 	for _, m := range c.multiples() {

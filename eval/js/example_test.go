@@ -42,7 +42,7 @@ func ExampleConfig() {
 func ExampleConfig_seed() {
 	const program = "function main() { return [1, 2, 3].map(() => Math.floor(100 * Math.random())) }"
 	for _, seed := range []uint64{1, 1, 2} {
-		r, err := js.New(js.Config{Seed: seed, OutputLimit: 100})
+		r, err := js.New(js.Config{Seed: seed})
 		if err != nil {
 			panic(err)
 		}

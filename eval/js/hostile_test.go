@@ -117,7 +117,7 @@ func TestEndless(t *testing.T) {
 func TestGreedy(t *testing.T) {
 	const memory = "used more than 4 MiB of memory"
 	const depth = "calls nest too deeply"
-	r := newRunner(t, js.Config{Timeout: patience, MemoryLimit: 4 << 20, Depth: 1000, OutputLimit: 64 << 10})
+	r := newRunner(t, js.Bounded(js.Config{Timeout: patience, MemoryLimit: 4 << 20}, 1000, 64<<10, 0))
 	for _, c := range []struct{ why, program, want string }{
 		{"array that grows", in(`const a = []; for (;;) a.push(1)`), memory},
 		{"array of arrays", in(`const a = []; for (;;) a.push(a.slice())`), memory},

@@ -23,7 +23,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// A Config bounds what programs may use. Its zero value suits programs that compute a few numbers.
+// A Config bounds what programs may use. Its zero value suits programs that compute a few numbers. A program has at most
+// 256 KiB and returns at most 1 MiB of JSON, and its calls nest 5000 deep, or less where built-ins call back.
 type Config struct {
 	// Timeout is the wall time from compiling a program to reading its result; 0 means 5 s.
 	Timeout time.Duration
@@ -33,20 +34,20 @@ type Config struct {
 	// MemoryLimit bounds all allocations of a program in bytes, from 4 to 512 MiB; call frames may take as much again. 0
 	// means 64 MiB.
 	MemoryLimit int
-	// Depth is how deep calls may nest, from 100 to 10000, and less for built-ins that call back. 0 means 5000.
-	Depth        int
-	OutputLimit  int    // bytes of the result as JSON, at most 16 MiB; 0 means 1 MiB
-	ProgramLimit int    // bytes of the program's text, at most 1 MiB; 0 means 256 KiB
-	Seed         uint64 // of Math.random; every program draws the same numbers
+	// Seed is that of Math.random: every program draws the same numbers.
+	Seed uint64
+
+	// What 0 leaves at its default; tests set less.
+	depth   int // how deep calls may nest, and less for built-ins that call back: 5000
+	output  int // bytes of the result as JSON: 1 MiB
+	program int // bytes of the program's text: 256 KiB
 }
 
 // withDefaults returns c with its defaults filled in.
 func (c Config) withDefaults() Config {
 	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
 	c.MemoryLimit = cmp.Or(c.MemoryLimit, 64<<20)
-	c.Depth = cmp.Or(c.Depth, 5000)
-	c.OutputLimit = cmp.Or(c.OutputLimit, 1<<20)
-	c.ProgramLimit = cmp.Or(c.ProgramLimit, 256<<10)
+	c.depth, c.output, c.program = cmp.Or(c.depth, 5000), cmp.Or(c.output, 1<<20), cmp.Or(c.program, 256<<10)
 	return c
 }
 
@@ -58,12 +59,6 @@ func (c Config) validate() error {
 		return fmt.Errorf("js: CPU is %v: must not be negative", c.CPU)
 	case c.MemoryLimit < 4<<20 || c.MemoryLimit > 512<<20:
 		return fmt.Errorf("js: MemoryLimit is %d bytes: must be from 4 to 512 MiB", c.MemoryLimit)
-	case c.Depth < 100 || c.Depth > 10000:
-		return fmt.Errorf("js: Depth is %d: must be from 100 to 10000", c.Depth)
-	case c.OutputLimit < 0 || c.OutputLimit > 16<<20:
-		return fmt.Errorf("js: OutputLimit is %d bytes: must be from 1 byte to 16 MiB", c.OutputLimit)
-	case c.ProgramLimit < 0 || c.ProgramLimit > 1<<20:
-		return fmt.Errorf("js: ProgramLimit is %d bytes: must be from 1 byte to 1 MiB", c.ProgramLimit)
 	}
 	return nil
 }
@@ -108,8 +103,8 @@ func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessag
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("js: not running %s: %w", entry, err)
 	}
-	if len(program) > r.cfg.ProgramLimit {
-		return nil, &eval.ProgramError{Reason: fmt.Sprintf("is %d bytes long: at most %d", len(program), r.cfg.ProgramLimit)}
+	if len(program) > r.cfg.program {
+		return nil, &eval.ProgramError{Reason: fmt.Sprintf("is %d bytes long: at most %d", len(program), r.cfg.program)}
 	}
 	m, err := r.machine()
 	if err != nil {
@@ -119,7 +114,7 @@ func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessag
 	var wrong *eval.ProgramError
 	g := &guard{mem: m.mem}
 	err = g.run(ctx, limits{r.cfg.Timeout, r.cfg.CPU}, func() {
-		out, wrong = m.execute(program, entry, r.cfg.OutputLimit, r.cfg.Depth)
+		out, wrong = m.execute(program, entry, r.cfg.output, r.cfg.depth)
 	})
 	if err != nil {
 		defer m.discard()
@@ -177,7 +172,7 @@ func (r *Runner) machine() (*machine, error) {
 		m.reset()
 		return m, nil
 	}
-	return newMachine(r.cfg.MemoryLimit, r.cfg.Depth, randomState(r.cfg.Seed))
+	return newMachine(r.cfg.MemoryLimit, r.cfg.depth, randomState(r.cfg.Seed))
 }
 
 // keepBytes bounds the memory that an idle machine has touched.

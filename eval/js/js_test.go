@@ -382,10 +382,6 @@ func TestConfig(t *testing.T) {
 		{js.Config{MemoryLimit: 1 << 20}, "MemoryLimit is 1048576"},
 		{js.Config{MemoryLimit: 1 << 30}, "MemoryLimit is 1073741824"},
 		{js.Config{MemoryLimit: -1}, "MemoryLimit is -1"},
-		{js.Config{Depth: 10}, "Depth is 10"},
-		{js.Config{Depth: 1e6}, "Depth is 1000000"},
-		{js.Config{OutputLimit: -1}, "OutputLimit is -1"},
-		{js.Config{ProgramLimit: -1}, "ProgramLimit is -1"},
 	} {
 		if _, err := js.New(c.cfg); err == nil || !strings.HasPrefix(err.Error(), "js: "+c.want) {
 			t.Errorf("New(%+v): error %v, want it to name %q", c.cfg, err, c.want)
@@ -394,7 +390,7 @@ func TestConfig(t *testing.T) {
 	if got, want := newRunner(t, js.Config{}).String(), "js(5s, 64 MiB)"; got != want {
 		t.Errorf("a runner is %s, want %s", got, want)
 	}
-	small := newRunner(t, js.Config{Timeout: patience, MemoryLimit: 4 << 20, Depth: 100, OutputLimit: 10, ProgramLimit: 200})
+	small := newRunner(t, js.Bounded(js.Config{Timeout: patience, MemoryLimit: 4 << 20}, 100, 10, 200))
 	for _, c := range []struct{ why, program, want string }{
 		{"memory", in(`new Float64Array(1e6)`), "used more than 4 MiB of memory"},
 		{"depth", in(`(function f(n) { if (n) f(n - 1) })(100)`), "calls nest too deeply"},

@@ -77,14 +77,8 @@ const (
 //	go test ./eval/python -run '^$' -bench Pool -benchtime 1x
 func BenchmarkPool(b *testing.B) {
 	needPython(b)
-	for _, key := range []string{"cp", "mmd"} {
-		b.Run(key, func(b *testing.B) {
-			problem, err := geometry.Find(key)
-			if err != nil {
-				b.Fatal(err)
-			}
-			benchmark(b, problem.Initial["python"], problem.Entry)
-		})
+	for _, problem := range []geometry.Problem{geometry.CirclePacking(), geometry.MinMaxDistance()} {
+		b.Run(problem.Key, func(b *testing.B) { benchmark(b, problem.Initial["python"], problem.Entry) })
 	}
 }
 

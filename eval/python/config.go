@@ -13,7 +13,8 @@ import (
 )
 
 // Config configures how candidates are run. Limits that are too low are errors: Timeout and CPU must be at least 1 ms,
-// Memory 1 MiB, OpenFiles 16, ScratchBytes 64 KiB, OutputBytes 2, Workers, Threads, FileBytes and ResultBytes 1.
+// Memory 1 MiB, OutputBytes 2 and Workers 1. A candidate also has at most 256 open files of 64 MiB, 256 MiB of temporary
+// files in memory, and 4 MiB of result.
 type Config struct {
 	// Interpreter is the path or the name of a CPython, 3.9 or newer; "" means the first that can import the needed
 	// modules, as for [Find].
@@ -36,19 +37,9 @@ type Config struct {
 	// Processes bounds a candidate's simultaneous processes and threads; 0 means threads only under a [Runner] and 64
 	// under an [Evaluator]; negative means threads only.
 	Processes int
-	// Threads bounds a candidate's simultaneous threads if it may have no other process; 0 means 64.
-	Threads int
-	// OpenFiles is the number of open files of one process; 0 means 256.
-	OpenFiles int
-	// FileBytes is the size of one file; 0 means 64 MiB.
-	FileBytes int64
-	// ScratchBytes is the size of the temporary folder if that is in memory ("private mounts"); 0 means 256 MiB.
-	ScratchBytes int64
 	// OutputBytes is the number of bytes kept of standard output and of standard error, half of them from the end; 0 means
 	// 32 KiB. A candidate that prints more than 16 MiB on either is killed.
 	OutputBytes int
-	// ResultBytes is the size limit of a result as JSON; 0 means 4 MiB.
-	ResultBytes int
 
 	// Hide names existing files and folders that candidates must not read, such as credentials. Evaluators cannot read
 	// them either. A file that is replaced by another, as rotated credentials are, stays hidden only if its folder is
@@ -64,7 +55,18 @@ type Config struct {
 	// Logger gets a line at start with the mechanisms in force, at debug level unless some are missing; nil means
 	// [slog.Default].
 	Logger *slog.Logger
+
+	// What 0 leaves at its default; tests set less.
+	fileBytes    int64 // size of one file: 64 MiB
+	scratchBytes int64 // size of the temporary folder if that is in memory ("private mounts"): 256 MiB
 }
+
+// What else bounds a candidate.
+const (
+	maxThreads  = 64      // simultaneous threads if it may have no other process
+	maxFiles    = 256     // open files of one process
+	resultBytes = 4 << 20 // of a result as JSON
+)
 
 // floodBytes is how much a candidate may print on one output before it is killed.
 const floodBytes = 16 << 20
@@ -76,12 +78,8 @@ func (c Config) filled(processes int) (Config, error) {
 	c.CPU = cmp.Or(c.CPU, c.Timeout+time.Second)
 	c.Memory = cmp.Or(c.Memory, 1<<30)
 	c.Processes = max(cmp.Or(c.Processes, processes), 0)
-	c.Threads = cmp.Or(c.Threads, 64)
-	c.OpenFiles = cmp.Or(c.OpenFiles, 256)
-	c.FileBytes = cmp.Or(c.FileBytes, 64<<20)
-	c.ScratchBytes = cmp.Or(c.ScratchBytes, 256<<20)
+	c.fileBytes, c.scratchBytes = cmp.Or(c.fileBytes, 64<<20), cmp.Or(c.scratchBytes, 256<<20)
 	c.OutputBytes = cmp.Or(c.OutputBytes, 32<<10)
-	c.ResultBytes = cmp.Or(c.ResultBytes, 4<<20)
 	c.Imports, c.Env, c.Hide = slices.Clone(c.Imports), slices.Clone(c.Env), slices.Clone(c.Hide)
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -99,12 +97,7 @@ func (c Config) validate() error {
 		{"Timeout", int64(c.Timeout), int64(time.Millisecond)},
 		{"CPU", int64(c.CPU), int64(time.Millisecond)},
 		{"Memory", c.Memory, 1 << 20},
-		{"Threads", int64(c.Threads), 1},
-		{"OpenFiles", int64(c.OpenFiles), 16},
-		{"FileBytes", c.FileBytes, 1},
-		{"ScratchBytes", c.ScratchBytes, 1 << 16},
 		{"OutputBytes", int64(c.OutputBytes), 2},
-		{"ResultBytes", int64(c.ResultBytes), 1},
 	} {
 		if v.value < v.least {
 			return fmt.Errorf("python: Config.%s is %d: need at least %d", v.name, v.value, v.least)
@@ -118,6 +111,6 @@ func (c Config) validate() error {
 
 // bounds returns the limits for a candidate whose evaluation has up to stages stages.
 func (c Config) bounds(stages int) sandbox.Bounds {
-	return sandbox.Bounds{CPU: c.CPU * time.Duration(stages), Memory: c.Memory, FileBytes: c.FileBytes,
-		ScratchBytes: c.ScratchBytes, OpenFiles: c.OpenFiles, Processes: c.Processes, Threads: c.Threads}
+	return sandbox.Bounds{CPU: c.CPU * time.Duration(stages), Memory: c.Memory, FileBytes: c.fileBytes,
+		ScratchBytes: c.scratchBytes, OpenFiles: maxFiles, Processes: c.Processes, Threads: maxThreads}
 }

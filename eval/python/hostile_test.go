@@ -205,7 +205,7 @@ func evaluatorWithout(t *testing.T, dir string, cfg Config, ms []isolation.Mecha
 // this process is to see that the other one has passed.
 const shortTime = 2 * time.Second
 
-var hostileConfig = Config{Workers: 2, Timeout: time.Minute, CPU: 5 * time.Minute, Memory: 256 << 20, FileBytes: 32 << 20, ScratchBytes: 64 << 20}
+var hostileConfig = Config{Workers: 2, Timeout: time.Minute, CPU: 5 * time.Minute, Memory: 256 << 20, fileBytes: 32 << 20, scratchBytes: 64 << 20}
 
 func TestHostile(t *testing.T) {
 	t.Parallel()

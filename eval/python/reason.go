@@ -53,7 +53,7 @@ func (o execution) fault(c Config) *eval.ProgramError {
 	case flooded:
 		reason = fmt.Sprintf("printed more than %d MiB", floodBytes>>20)
 	case tooLarge:
-		reason = fmt.Sprintf("sent more than the %d bytes allowed as a result", c.ResultBytes)
+		reason = fmt.Sprintf("sent more than the %d bytes allowed as a result", resultBytes)
 	case littered:
 		reason = "left a temporary folder that cannot be removed"
 	default:

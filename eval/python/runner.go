@@ -75,7 +75,7 @@ func newKind(ctx context.Context, cfg Config, mechanisms []isolation.Mechanism, 
 		plan: plan, bounds: cfg.bounds(stages),
 		timeout: cfg.Timeout, grace: graceTime, stages: stages,
 		patience: cfg.Timeout*time.Duration(stages) + graceTime, log: cfg.Logger,
-		orders: orders{Imports: imports, OutputBytes: cfg.OutputBytes, ResultBytes: cfg.ResultBytes, Folder: folder},
+		orders: orders{Imports: imports, OutputBytes: cfg.OutputBytes, ResultBytes: resultBytes, Folder: folder},
 	}, nil
 }
 

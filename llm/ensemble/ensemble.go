@@ -18,8 +18,7 @@
 // # What a choice depends on
 //
 // A choice depends on the seed, the request, the number of earlier equal requests, and the outcomes learned before. It
-// does not depend on the order of a generation's calls, because policies do not see pending pulls unless
-// Config.ShowPending is set. A deterministic policy such as UCB1 therefore sends all calls between two outcomes to one
+// does not depend on the order of a generation's calls, because policies do not see pending pulls. A deterministic policy such as UCB1 therefore sends all calls between two outcomes to one
 // model; Thompson sampling and EXP3 spread them.
 //
 // A resumed run recalls journaled replies without asking the ensemble, which learns their outcomes again and then
@@ -57,9 +56,6 @@ type Config struct {
 	// Reward returns a member's reward for a reply, and whether the reply counts. It is called for each draw of a reply,
 	// see [Ensemble.Learn]. nil means [Improved].
 	Reward func(llm.Outcome) (reward float64, counts bool)
-	// ShowPending shows the policy the pending pulls and the number of draws so far, so that even a deterministic policy
-	// spreads the calls of a generation. The choice of a model then depends on the order of calls.
-	ShowPending bool
 }
 
 func (c Config) validate() error {
@@ -107,7 +103,7 @@ func Improved(o llm.Outcome) (reward float64, counts bool) {
 // safe for concurrent use.
 type Ensemble struct {
 	cfg    Config
-	policy bandit.Policy // the player's: cfg.Policy, or a blind one around it
+	policy bandit.Policy // the player's: a blind one around cfg.Policy
 	open   []bool
 
 	mu       sync.Mutex
@@ -139,14 +135,11 @@ func New(cfg Config) (*Ensemble, error) {
 	}
 	cfg.Members = slices.Clone(cfg.Members)
 	e := &Ensemble{
-		cfg: cfg, policy: cfg.Policy,
+		cfg: cfg, policy: &blind{Policy: cfg.Policy, none: make([]int, len(cfg.Members))},
 		open:     slices.Repeat([]bool{true}, len(cfg.Members)),
 		asked:    make(map[uint64]uint64),
 		inFlight: make(map[draw][]int),
 		stats:    make([]stats, len(cfg.Members)),
-	}
-	if !cfg.ShowPending {
-		e.policy = &blind{Policy: cfg.Policy, none: make([]int, len(cfg.Members))}
 	}
 	e.player = bandit.NewPlayer(e.policy, len(cfg.Members), cfg.Seed)
 	return e, nil

@@ -300,37 +300,20 @@ func TestLearnAgainInTheNextLife(t *testing.T) {
 	}
 }
 
-func TestPendingIsHiddenUnlessAskedFor(t *testing.T) {
-	for _, show := range []bool{false, true} {
-		policy := &fixed{p: []float64{1, 0}}
-		e, err := ensemble.New(ensemble.Config{Policy: policy, ShowPending: show, Members: []ensemble.Member{
-			{Model: model("a", 1), LLM: answers("a", nil)}, {Model: model("b", 1), LLM: answers("b", nil)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range 3 {
-			e.Generate(t.Context(), ask("p", i))
-		}
-		last := policy.seen[2]
-		want := bandit.Round{Open: []bool{true, true}, Pending: []int{0, 0}}
-		if show {
-			want.T, want.Pending = 2, []int{2, 0}
-		}
-		last.Rand = nil
-		if diff := cmp.Diff(want, last); diff != "" {
-			t.Errorf("ShowPending %v: %s", show, diff)
-		}
+func TestPendingIsHidden(t *testing.T) {
+	policy := &fixed{p: []float64{1, 0}}
+	e, err := ensemble.New(ensemble.Config{Policy: policy, Members: []ensemble.Member{
+		{Model: model("a", 1), LLM: answers("a", nil)}, {Model: model("b", 1), LLM: answers("b", nil)}}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	// A policy that is sure spreads a generation only if it sees what is in flight.
-	for _, show := range []bool{false, true} {
-		e, _ := ensemble.New(ensemble.Config{Policy: &bandit.UCB1{}, ShowPending: show, Members: []ensemble.Member{
-			{Model: model("a", 1), LLM: answers("a", nil)}, {Model: model("b", 1), LLM: answers("b", nil)}}})
-		for i := range 8 {
-			e.Generate(t.Context(), ask("p", i))
-		}
-		if m := e.Report().Members; (m[0].Calls == 4) != show || (m[0].Calls == 8) == show {
-			t.Errorf("ShowPending %v: %d and %d calls", show, m[0].Calls, m[1].Calls)
-		}
+	for i := range 3 {
+		e.Generate(t.Context(), ask("p", i))
+	}
+	last := policy.seen[2]
+	last.Rand = nil
+	if diff := cmp.Diff(bandit.Round{Open: []bool{true, true}, Pending: []int{0, 0}}, last); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -43,20 +43,26 @@ type Config struct {
 	// Socket is the path of a Unix socket to listen on, for a sandbox without network. The file is made, readable by its
 	// owner alone, and removed by Close. "" means a free port of 127.0.0.1.
 	Socket string
-	// MaxBody bounds the body of a request, in bytes. 0 means 8 MiB. Whatever it is, a body with more than 100,000
-	// objects, arrays and commas, or nested deeper than 64, is refused.
-	MaxBody int64
-	// MaxConns bounds the connections; further ones are closed at once. 0 means 512.
-	MaxConns int
-	// Patience bounds the time that a client takes to send a request, and to take in a piece of its answer. 0 means 30
-	// seconds.
-	Patience time.Duration
-	// Ping is the time between two signs of life in a stream while the model writes. Before the first one, an error has a
-	// status of its own. 0 means 10 seconds.
-	Ping time.Duration
+
+	bounds bounds
 }
 
-// A Gateway listens until it is closed. It is safe for concurrent use.
+// bounds protect a gateway from what runs behind it. What is 0 has its default; tests set less.
+type bounds struct {
+	body     int64         // bytes of a request; 0 means 8 MiB
+	conns    int           // connections, of which further ones are closed at once; 0 means 512
+	patience time.Duration // for a client to send a request, and to take in a piece of its answer; 0 means 30 seconds
+	// ping is the time between two signs of life in a stream while the model writes. Before the first one, an error has a
+	// status of its own. 0 means 10 seconds.
+	ping time.Duration
+}
+
+func (b bounds) filled() bounds {
+	return bounds{cmp.Or(b.body, 8<<20), cmp.Or(b.conns, 512), cmp.Or(b.patience, 30*time.Second), cmp.Or(b.ping, 10*time.Second)}
+}
+
+// A Gateway listens until it is closed. A body of a request has at most 8 MiB, 100,000 objects, arrays and commas, and a
+// depth of 64; of 512 connections further ones are closed. It is safe for concurrent use.
 type Gateway struct {
 	cfg     Config
 	base    string
@@ -73,13 +79,7 @@ const maxParsed = 2
 
 // Listen starts a gateway without sessions.
 func Listen(cfg Config) (*Gateway, error) {
-	cfg.MaxBody = cmp.Or(cfg.MaxBody, 8<<20)
-	cfg.MaxConns = cmp.Or(cfg.MaxConns, 512)
-	cfg.Patience = cmp.Or(cfg.Patience, 30*time.Second)
-	cfg.Ping = cmp.Or(cfg.Ping, 10*time.Second)
-	if cfg.MaxBody < 0 || cfg.MaxConns < 0 || cfg.Patience < 0 || cfg.Ping < 0 {
-		return nil, fmt.Errorf("gateway: a bound below 0 in %+v", cfg)
-	}
+	cfg.bounds = cfg.bounds.filled()
 	ln, base, err := listen(cfg.Socket)
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
@@ -87,12 +87,12 @@ func Listen(cfg Config) (*Gateway, error) {
 	g := &Gateway{cfg: cfg, base: base, parsing: make(chan struct{}, maxParsed), sessions: make(map[digest]*Session)}
 	g.http = &http.Server{
 		Handler:           http.HandlerFunc(g.serve),
-		ReadHeaderTimeout: cfg.Patience,
+		ReadHeaderTimeout: cfg.bounds.patience,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
-	g.served.Go(func() { g.http.Serve(&boundedListener{Listener: ln, slots: make(chan struct{}, cfg.MaxConns)}) })
+	g.served.Go(func() { g.http.Serve(&boundedListener{Listener: ln, slots: make(chan struct{}, cfg.bounds.conns)}) })
 	return g, nil
 }
 

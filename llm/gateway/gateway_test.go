@@ -246,7 +246,7 @@ func TestRequests(t *testing.T) {
 
 // What cannot be passed on is refused, with the place in the request, and costs no call.
 func TestRefusals(t *testing.T) {
-	s, a := open(t, gateway.Config{MaxBody: 1 << 16}, says("hello"))
+	s, a := open(t, gateway.Bounded(1<<16, 0, 0, 0), says("hello"))
 	chat := func(fields string) string { return strings.TrimSuffix(chatBody, "}") + "," + fields + "}" }
 	messages := func(fields string) string { return strings.TrimSuffix(messagesBody, "}") + "," + fields + "}" }
 	user := func(content string) string {
@@ -482,7 +482,7 @@ func TestEqualRequestsAtOnce(t *testing.T) {
 // Closing a session cancels its calls, tells its clients, and leaves other sessions alone.
 func TestClose(t *testing.T) {
 	h := hold()
-	g := listen(t, gateway.Config{Ping: 5 * time.Millisecond})
+	g := listen(t, gateway.Bounded(0, 0, 0, 5*time.Millisecond))
 	s := g.Open(gateway.SessionConfig{Ask: h.ask})
 	other := g.Open(gateway.SessionConfig{Ask: says("hello")})
 	results := make(chan string, 2)
@@ -550,7 +550,7 @@ func TestUnixSocket(t *testing.T) {
 
 // Clients that send slowly, and more connections than are served, hold up nobody.
 func TestHostileConnections(t *testing.T) {
-	s, _ := open(t, gateway.Config{MaxConns: 20, Patience: 500 * time.Millisecond}, says("hello"))
+	s, _ := open(t, gateway.Bounded(0, 20, 500*time.Millisecond, 0), says("hello"))
 	address := strings.TrimPrefix(s.BaseURL(), "http://")
 	dial := func(text string) net.Conn {
 		conn, err := net.Dial("tcp", address)

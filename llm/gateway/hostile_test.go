@@ -258,7 +258,7 @@ func TestCloseWithCallsThatWait(t *testing.T) {
 
 // A client that is refused before its body is read does not keep its connection by sending none.
 func TestRefusedWithoutBody(t *testing.T) {
-	g := listen(t, gateway.Config{Patience: 500 * time.Millisecond})
+	g := listen(t, gateway.Bounded(0, 0, 500*time.Millisecond, 0))
 	s := g.Open(gateway.SessionConfig{Ask: says("hello")})
 	ended := g.Open(gateway.SessionConfig{Ask: says("hello")})
 	ended.Close()
@@ -302,7 +302,7 @@ func dial(t *testing.T, s *gateway.Session) net.Conn {
 
 // A client that reads no answer is given up, whatever it asks for.
 func TestClientsThatDoNotRead(t *testing.T) {
-	s, _ := open(t, gateway.Config{Patience: 500 * time.Millisecond}, says("hello"))
+	s, _ := open(t, gateway.Bounded(0, 0, 500*time.Millisecond, 0), says("hello"))
 	count := fmt.Sprintf("POST /v1/messages/count_tokens HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
 		s.Token(), len(messagesBody), messagesBody)
 	for reason, request := range map[string]string{

@@ -47,7 +47,7 @@ type dialect interface {
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	g.renew(w)
 	if r.ContentLength != 0 { // until the body is read
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.cfg.Patience))
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.cfg.bounds.patience))
 		w.Header().Set("Connection", "close")
 	}
 	path := strings.Trim(r.URL.Path, "/")
@@ -150,7 +150,7 @@ func (s *Session) answer(w http.ResponseWriter, r *http.Request, d dialect, coun
 		s.g.refuse(w, d, err)
 		return
 	}
-	out := &stream{w: w, rc: http.NewResponseController(w), patience: s.g.cfg.Patience}
+	out := &stream{w: w, rc: http.NewResponseController(w), patience: s.g.cfg.bounds.patience}
 	s.leave(c, s.deliver(r.Context(), out, d, a, c))
 }
 
@@ -161,8 +161,8 @@ func (s *Session) read(w http.ResponseWriter, r *http.Request, d dialect) (key d
 	}
 	s.g.renew(w) // which may be told to go on
 	rc := http.NewResponseController(w)
-	rc.SetReadDeadline(time.Now().Add(s.g.cfg.Patience))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.g.cfg.MaxBody))
+	rc.SetReadDeadline(time.Now().Add(s.g.cfg.bounds.patience))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.g.cfg.bounds.body))
 	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return key, nil, &failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
 			message: "the request is longer than " + itoa(int(tooLong.Limit)) + " bytes"}
@@ -236,7 +236,7 @@ func (s *Session) deliver(ctx context.Context, out *stream, d dialect, a *ask, c
 // await waits until c is done, the client left or the session is closed, with signs of life in a stream. It reports
 // whether the stream has begun.
 func (s *Session) await(ctx context.Context, out *stream, d dialect, a *ask, c *call) (alive bool) {
-	ticker := time.NewTicker(s.g.cfg.Ping)
+	ticker := time.NewTicker(s.g.cfg.bounds.ping)
 	defer ticker.Stop()
 	for {
 		select {

@@ -82,7 +82,7 @@ func pieces(text string) (all []string) {
 
 // renew gives the client of w its time again to take in what is written next.
 func (g *Gateway) renew(w http.ResponseWriter) {
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.cfg.Patience))
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.cfg.bounds.patience))
 }
 
 func (g *Gateway) writeJSON(w http.ResponseWriter, v any) {

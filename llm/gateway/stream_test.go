@@ -97,9 +97,9 @@ func TestMessagesStream(t *testing.T) {
 // streamAround returns the events of a stream, whose model answers after the first ping if late. Of pings there is one.
 func streamAround(t *testing.T, late bool, do func(context.Context, llm.Request) (llm.Reply, error)) []string {
 	t.Helper()
-	cfg, pinged := gateway.Config{Ping: time.Hour}, make(chan struct{})
+	cfg, pinged := gateway.Bounded(0, 0, 0, time.Hour), make(chan struct{})
 	if late {
-		cfg.Ping = time.Millisecond
+		cfg = gateway.Bounded(0, 0, 0, time.Millisecond)
 	} else {
 		close(pinged)
 	}
@@ -195,7 +195,7 @@ var sdkParams = sdk.ChatCompletionNewParams{
 func TestOpenAIsClient(t *testing.T) {
 	long := strings.Repeat("häh? ", 300)
 	args := `{"text":"` + long + `"}`
-	s, a := open(t, gateway.Config{Ping: time.Millisecond}, later(says(long, llm.ToolCall{ID: "c1", Name: "read", Arguments: args}, listCall)))
+	s, a := open(t, gateway.Bounded(0, 0, 0, time.Millisecond), later(says(long, llm.ToolCall{ID: "c1", Name: "read", Arguments: args}, listCall)))
 	check := func(how string, c sdk.ChatCompletion) {
 		t.Helper()
 		if len(c.Choices) != 1 {
@@ -251,7 +251,7 @@ func TestOpenAIsClientRetries(t *testing.T) {
 			}
 		})
 	}
-	s, _ := open(t, gateway.Config{Ping: time.Millisecond}, later(fails(errors.New("x"))))
+	s, _ := open(t, gateway.Bounded(0, 0, 0, time.Millisecond), later(fails(errors.New("x"))))
 	chat := sdkClient(s, 0)
 	events := chat.NewStreaming(t.Context(), sdkParams)
 	for events.Next() {

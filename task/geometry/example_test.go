@@ -79,16 +79,6 @@ func ExampleHeilbronn() {
 	// point 0, (0, 1), is not inside the triangle
 }
 
-func ExampleFind() {
-	p, err := geometry.Find("ht")
-	fmt.Println(p.Title, err)
-	_, err = geometry.Find("tsp")
-	fmt.Println(err)
-	// Output:
-	// Heilbronn problem, 11 points in an equilateral triangle <nil>
-	// geometry: no problem "tsp": have cp, mmd, ht
-}
-
 // What a command-line tool tells of the problems that it has.
 func ExampleProblems() {
 	for _, p := range geometry.Problems() {

@@ -36,21 +36,6 @@ func Problems() []Problem {
 	return []Problem{CirclePacking(), MinMaxDistance(), Heilbronn()}
 }
 
-// Find returns the problem with the given key; an error lists the known keys.
-func Find(key string) (Problem, error) {
-	all := Problems()
-	for _, p := range all {
-		if p.Key == key {
-			return p, nil
-		}
-	}
-	keys := make([]string, len(all))
-	for i, p := range all {
-		keys[i] = p.Key
-	}
-	return Problem{}, fmt.Errorf("geometry: no problem %q: have %s", key, strings.Join(keys, ", "))
-}
-
 // Task returns p as a task whose programs are in language and run by r. It fails if p has no initial
 // program in that language.
 func (p Problem) Task(r eval.Runner, language string) (task.Task, error) {

@@ -51,17 +51,6 @@ func TestInitialPrograms(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
-	for _, p := range geometry.Problems() {
-		if got, err := geometry.Find(p.Key); err != nil || got.Title != p.Title {
-			t.Errorf("Find(%q) = %q, %v", p.Key, got.Title, err)
-		}
-	}
-	if _, err := geometry.Find("tsp"); err == nil || !strings.Contains(err.Error(), `"tsp": have cp, mmd, ht`) {
-		t.Errorf("Find of an unknown key: error %v, want the known ones", err)
-	}
-}
-
 func TestTask(t *testing.T) {
 	r := runnerFunc(func(context.Context, string, string) (json.RawMessage, error) { return nil, nil })
 	for _, p := range geometry.Problems() {

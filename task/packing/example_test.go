@@ -38,10 +38,3 @@ func ExampleProblem_Task() {
 	// train: 2.13 % over the bound, best fit 4.01 %
 	// test:  1.89 % over the bound, best fit 4.08 %
 }
-
-// Instances of one's own: any items from 1 to 100.
-func ExampleInstance() {
-	items := packing.Instance{50, 70, 30, 50}
-	fmt.Println(items.Bound(), items.FirstFit(), items.BestFit())
-	// Output: 2 3 2
-}

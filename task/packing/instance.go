@@ -13,9 +13,9 @@ const capacity = 100
 // An Instance is a sequence of items, each from 1 to 100, in the order of arrival.
 type Instance []int
 
-// NewInstance returns n items that are drawn from a Weibull distribution with shape 3 and scale 45, rounded to the
+// newInstance returns n items that are drawn from a Weibull distribution with shape 3 and scale 45, rounded to the
 // nearest integer and limited to what a bin holds. Seeds address them: equal ones give equal items.
-func NewInstance(seed uint64, n int) Instance {
+func newInstance(seed uint64, n int) Instance {
 	const shape, scale = 3, 45
 	r := rand.New(rand.NewPCG(seed, 0x7061636b696e67)) // "packing"
 	items := make(Instance, n)
@@ -39,8 +39,8 @@ func (items Instance) check() error {
 	return nil
 }
 
-// Bound returns L1 = ⌈Σ items / 100⌉: no packing uses fewer bins (Martello and Toth, 1990).
-func (items Instance) Bound() int {
+// bound returns L1 = ⌈Σ items / 100⌉: no packing uses fewer bins (Martello and Toth, 1990).
+func (items Instance) bound() int {
 	sum := 0
 	for _, v := range items {
 		sum += v
@@ -48,13 +48,13 @@ func (items Instance) Bound() int {
 	return (sum + capacity - 1) / capacity
 }
 
-// FirstFit returns how many bins the items take if each goes into the bin opened first of those it fits into.
-func (items Instance) FirstFit() int {
+// firstFit returns how many bins the items take if each goes into the bin opened first of those it fits into.
+func (items Instance) firstFit() int {
 	return tabulate(func(int, int) float64 { return 0 }).pack(items)
 }
 
-// BestFit returns how many bins the items take if each goes into the fullest bin that it fits into, and of equally
+// bestFit returns how many bins the items take if each goes into the fullest bin that it fits into, and of equally
 // full ones into the one opened first.
-func (items Instance) BestFit() int {
+func (items Instance) bestFit() int {
 	return tabulate(func(_, room int) float64 { return -float64(room) }).pack(items)
 }

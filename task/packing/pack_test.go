@@ -84,13 +84,13 @@ func TestFits(t *testing.T) {
 		{Instance{50, 70, 30, 50}, 2, 3, 2, "30 completes 70 if the fullest bin is taken, and fills up 50 if the first is"},
 		{Instance{50, 60, 35, 40, 15}, 2, 2, 3, "35 had better not go to the fullest bin"},
 	} {
-		if got := c.items.Bound(); got != c.bound {
+		if got := c.items.bound(); got != c.bound {
 			t.Errorf("%v: bound %d, want %d: %s", c.items, got, c.bound, c.reason)
 		}
-		if got := c.items.FirstFit(); got != c.first || got != naiveFirstFit(c.items) {
+		if got := c.items.firstFit(); got != c.first || got != naiveFirstFit(c.items) {
 			t.Errorf("%v: first fit %d, want %d: %s", c.items, got, c.first, c.reason)
 		}
-		if got := c.items.BestFit(); got != c.best || got != naiveBestFit(c.items) {
+		if got := c.items.bestFit(); got != c.best || got != naiveBestFit(c.items) {
 			t.Errorf("%v: best fit %d, want %d: %s", c.items, got, c.best, c.reason)
 		}
 	}
@@ -99,10 +99,10 @@ func TestFits(t *testing.T) {
 func TestFitsOfTheStandardProblem(t *testing.T) {
 	p := Weibull()
 	for i, items := range append(p.Train, p.Test...) {
-		if got, want := items.FirstFit(), naiveFirstFit(items); got != want {
+		if got, want := items.firstFit(), naiveFirstFit(items); got != want {
 			t.Errorf("instance %d: first fit %d, want %d", i, got, want)
 		}
-		if got, want := items.BestFit(), naiveBestFit(items); got != want {
+		if got, want := items.bestFit(), naiveBestFit(items); got != want {
 			t.Errorf("instance %d: best fit %d, want %d", i, got, want)
 		}
 	}
@@ -120,7 +120,7 @@ func TestPackAgainstItsDefinition(t *testing.T) {
 				byPair[item][room] = float64(r.IntN(values))
 			}
 		}
-		items := NewInstance(uint64(i), 1+r.IntN(400))
+		items := newInstance(uint64(i), 1+r.IntN(400))
 		if got, want := tabulate(priority).pack(items), naive(items, priority); got != want {
 			t.Errorf("instance %d: %d bins, want %d", i, got, want)
 		}
@@ -146,7 +146,7 @@ func TestInstancesStayAsTheyAre(t *testing.T) {
 	var bounds, first, best []int
 	p := Weibull()
 	for _, items := range append(p.Train, p.Test...) {
-		bounds, first, best = append(bounds, items.Bound()), append(first, items.FirstFit()), append(best, items.BestFit())
+		bounds, first, best = append(bounds, items.bound()), append(first, items.firstFit()), append(best, items.bestFit())
 	}
 	got := fmt.Sprintf("%v %v %v", bounds, first, best)
 	const want = `[2004 2002 2002 2008 2019 1996 2010 1996 2012 2004] [2094 2094 2093 2096 2107 2087 2102 2083 2100 2096] ` +
@@ -204,7 +204,7 @@ func excess(t *testing.T, r eval.Runner, language, program string) (train, test 
 func meanExcess(on []Instance, pack func(Instance) int) float64 {
 	sum := 0.0
 	for _, items := range on {
-		sum += float64(pack(items))/float64(items.Bound()) - 1
+		sum += float64(pack(items))/float64(items.bound()) - 1
 	}
 	return sum / float64(len(on))
 }
@@ -359,9 +359,9 @@ func FuzzDecodeTable(f *testing.F) {
 		if err != nil {
 			return
 		}
-		items := NewInstance(0, 100)
-		if bins := table.pack(items); bins < items.Bound() || bins > len(items) {
-			t.Errorf("%d bins for %d items of bound %d", bins, len(items), items.Bound())
+		items := newInstance(0, 100)
+		if bins := table.pack(items); bins < items.bound() || bins > len(items) {
+			t.Errorf("%d bins for %d items of bound %d", bins, len(items), items.bound())
 		}
 	})
 }

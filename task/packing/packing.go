@@ -43,8 +43,8 @@ const (
 func Weibull() Problem {
 	var p Problem
 	for i := range uint64(instances) {
-		p.Train = append(p.Train, NewInstance(i, items))
-		p.Test = append(p.Test, NewInstance(1000+i, items))
+		p.Train = append(p.Train, newInstance(i, items))
+		p.Test = append(p.Test, newInstance(1000+i, items))
 	}
 	return p
 }
@@ -116,8 +116,8 @@ func newScorer(on []Instance) (*scorer, error) {
 		}
 	}
 	s := &scorer{on: on}
-	s.firstFit, _, _ = s.pack(Instance.FirstFit)
-	s.bestFit, _, _ = s.pack(Instance.BestFit)
+	s.firstFit, _, _ = s.pack(Instance.firstFit)
+	s.bestFit, _, _ = s.pack(Instance.bestFit)
 	return s, nil
 }
 
@@ -126,7 +126,7 @@ func newScorer(on []Instance) (*scorer, error) {
 func (s *scorer) pack(rule func(Instance) int) (mean float64, cases []float64, bins int) {
 	for _, items := range s.on {
 		n := rule(items)
-		excess := float64(n)/float64(items.Bound()) - 1
+		excess := float64(n)/float64(items.bound()) - 1
 		bins, mean, cases = bins+n, mean+excess, append(cases, 1/(1+excess))
 	}
 	return mean / float64(len(s.on)), cases, bins

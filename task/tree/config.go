@@ -34,9 +34,13 @@ type Config struct {
 	Tokens int
 	// Feedback is how many bytes of metrics and artifacts the prompt shows; 0 means 4,000, and a negative number none.
 	Feedback int
-	// Files is how many files a program may change and delete, and Bytes how long its text may be; 0 means 64, and 1 MiB.
-	Files, Bytes int
 }
+
+// What a program may be.
+const (
+	mostFiles = 64      // files that it changes and deletes
+	mostBytes = 1 << 20 // of its text
+)
 
 // filled returns c with the defaults in place.
 func (c Config) filled() (Config, error) {
@@ -50,21 +54,13 @@ func (c Config) filled() (Config, error) {
 	c.Name = cmp.Or(c.Name, fit(filepath.Base(c.Base)))
 	c.Tokens = cmp.Or(c.Tokens, 24_000)
 	c.Feedback = cmp.Or(c.Feedback, 4_000)
-	c.Files = cmp.Or(c.Files, 64)
-	c.Bytes = cmp.Or(c.Bytes, 1<<20)
 	switch {
 	case len(c.Open) == 0:
 		return c, errors.New("tree: Config.Open is empty: need patterns of the files that may change")
 	case c.Evaluator == nil:
 		return c, errors.New("tree: Config.Evaluator is nil")
-	}
-	for _, v := range []struct {
-		name  string
-		value int
-	}{{"Tokens", c.Tokens}, {"Files", c.Files}, {"Bytes", c.Bytes}} {
-		if v.value < 1 {
-			return c, fmt.Errorf("tree: Config.%s is %d: need at least 1", v.name, v.value)
-		}
+	case c.Tokens < 1:
+		return c, fmt.Errorf("tree: Config.Tokens is %d: need at least 1", c.Tokens)
 	}
 	return c, nil
 }

@@ -140,8 +140,8 @@ func (t *Task) finish(parent string, made patch.Patch) (string, error) {
 		return "", fmt.Errorf("tree: no program in the reply: %w", err)
 	case program == parent:
 		return "", fmt.Errorf("%w: its tree is the one it was shown", task.ErrUnchanged)
-	case len(program) > t.cfg.Bytes:
-		return "", fmt.Errorf("tree: no program in the reply: its changes take %d bytes: need at most %d", len(program), t.cfg.Bytes)
+	case len(program) > mostBytes:
+		return "", fmt.Errorf("tree: no program in the reply: its changes take %d bytes: need at most %d", len(program), mostBytes)
 	}
 	return program, nil
 }
@@ -198,8 +198,8 @@ func (t *Task) read(program string) (patch.Patch, error) {
 	if p.Base != t.base.hash {
 		return p, fmt.Errorf("the program is of the base %s, and not of %s", p.Base, t.base.hash)
 	}
-	if len(program) > t.cfg.Bytes {
-		return p, fmt.Errorf("the changes take %d bytes: need at most %d", len(program), t.cfg.Bytes)
+	if len(program) > mostBytes {
+		return p, fmt.Errorf("the changes take %d bytes: need at most %d", len(program), mostBytes)
 	}
 	return p, t.check(p)
 }
@@ -218,8 +218,8 @@ func (t *Task) normalize(p *patch.Patch) {
 
 // check checks what p changes against the rules of the task.
 func (t *Task) check(p patch.Patch) error {
-	if n := len(p.Files) + len(p.Deleted); n > t.cfg.Files {
-		return fmt.Errorf("it changes %d files: need at most %d", n, t.cfg.Files)
+	if n := len(p.Files) + len(p.Deleted); n > mostFiles {
+		return fmt.Errorf("it changes %d files: need at most %d", n, mostFiles)
 	}
 	for _, name := range slices.Concat(p.Paths(), p.Deleted) {
 		if err := t.checkPath(name); err != nil {

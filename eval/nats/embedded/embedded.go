@@ -2,7 +2,6 @@
 package embedded
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -17,9 +16,7 @@ type Config struct {
 	// Dir is the folder of the streams and of the server's secret. A server that is started again with the same Dir finds
 	// them again. Other users must not be able to write there.
 	Dir string
-	// Host is the address that the server listens on. "" means 127.0.0.1, which other machines cannot reach.
-	Host string
-	// Port is its port. 0 means any that is free, and less than 0 none: only this process connects, by InProcessConn.
+	// Port is the port of 127.0.0.1 that the server listens on, which other machines cannot reach. 0 means any that is free, and less than 0 none: only this process connects, by InProcessConn.
 	Port int
 	// Configure changes the options before the server starts: users, permissions, TLS. nil changes nothing. If the options
 	// ask clients for neither credentials nor a certificate, the port asks them for the server's secret.
@@ -52,7 +49,7 @@ func Start(cfg Config) (*Server, error) {
 		port = server.RANDOM_PORT
 	}
 	o := &server.Options{
-		Host: cmp.Or(cfg.Host, "127.0.0.1"), Port: port, StoreDir: cfg.Dir, JetStream: true,
+		Host: "127.0.0.1", Port: port, StoreDir: cfg.Dir, JetStream: true,
 		JetStreamMaxStore: maxStore, NoLog: true, NoSigs: true, DisableJetStreamBanner: true, DontListen: cfg.Port < 0,
 	}
 	if cfg.Configure != nil {
