@@ -32,8 +32,8 @@ var around = map[string]map[string]string{
 	"internal/killtest": {
 		"os.Stderr": "of a child that is this test", "err": "of a test's own run",
 	},
-	"examples/resume":            {"os.Stdout": "of a child that is this program", "os.Stderr": "of a child that is this program"},
-	"examples/internal/captured": {"os.Stdout": "replaced in tests, so that they see it", "os.Stderr": "replaced in tests, so that they see it"},
+	"examples/resume":  {"os.Stdout": "of a child that is this program", "os.Stderr": "of a child that is this program"},
+	"internal/runtest": {"os.Stdout": "replaced in tests, so that they see it", "os.Stderr": "replaced in tests, so that they see it"},
 	"examples/internal/cli": {
 		"os.Stdout": "in terminal.go, which cleans, and for the bar, which draws with escape sequences",
 		"os.Stderr": "in terminal.go, which cleans",

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	contained "github.com/evoalloc/evoalloc/eval/command"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
@@ -55,7 +55,7 @@ func TestAgents(t *testing.T) {
 			"--base", base, "--change", "*.txt", "--score", "cat a.txt"}
 		var printed string
 		run := func() {
-			printed = captured.Output(t, func() {
+			printed = runtest.Output(t, func() {
 				if err := runPopulations(t.Context(), args); err != nil {
 					t.Fatal(err)
 				}
@@ -74,7 +74,7 @@ func TestAgents(t *testing.T) {
 	}
 	try := []string{"--agent", agentLoop, "--agent-only", "--agent-try", "echo -3", "--model", "qwen3-8b", "--api-base", srv.URL, "--T", "3",
 		"--N", "2", "--output", t.TempDir(), "--base", base, "--change", "*.txt", "--score", "cat a.txt"}
-	printed := captured.Output(t, func() {
+	printed := runtest.Output(t, func() {
 		if err := runPopulations(t.Context(), try); err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -33,7 +33,7 @@ func TestBudgetsEndRuns(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		args := "--T 60 --N 8 --n-arms 2 --breadth fixed --parallel-llm 2 --offline-latency 0 --output " + dir + " "
-		printed := captured.Output(t, func() {
+		printed := runtest.Output(t, func() {
 			if err := runBandit(t.Context(), strings.Fields(args+tt.flags)); err != nil {
 				t.Fatalf("%s: %v", tt.flags, err)
 			}
@@ -143,7 +143,7 @@ func TestModelsByWeight(t *testing.T) {
 func TestRows(t *testing.T) {
 	count := map[string]int{}
 	for _, rows := range []string{"", " --rows"} {
-		printed := captured.Output(t, func() {
+		printed := runtest.Output(t, func() {
 			if err := runGreedy(t.Context(), strings.Fields("--T 40 --N 1 --breadth fixed --offline-latency 0 --output "+t.TempDir()+rows)); err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestRows(t *testing.T) {
 		return ""
 	}})
 	defer srv.Close()
-	printed := captured.Output(t, func() {
+	printed := runtest.Output(t, func() {
 		args := "--model qwen3-8b --T 1 --N 4 --journal= --output " + filepath.Join(t.TempDir(), "r") + " --api-base " + srv.URL
 		if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
 			t.Fatal(err)

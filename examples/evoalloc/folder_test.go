@@ -10,9 +10,9 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve/report"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/notrun"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -154,7 +154,7 @@ func TestFolderOfSeveralFiles(t *testing.T) {
 	defer srv.Close()
 	out := t.TempDir()
 	args := []string{"--T", "1", "--N", "1", "--breadth", "fixed", "--task", testdata + "pair", "--output", out}
-	printed := captured.Output(t, func() {
+	printed := runtest.Output(t, func() {
 		if err := runGreedy(t.Context(), append(args, "--model", "qwen3-8b", "--api-base", srv.URL)); err != nil {
 			t.Fatal(err)
 		}

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // helped returns what the tool prints with args, which end in help.
 func helped(t *testing.T, args ...string) (text string) {
 	t.Helper()
-	return captured.Output(t, func() {
+	return runtest.Output(t, func() {
 		if err := run(t.Context(), args); !errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%q: %v, want help", args, err)
 		}

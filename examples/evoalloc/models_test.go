@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve/report"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/offline"
 )
@@ -34,7 +34,7 @@ func TestSeveralModels(t *testing.T) {
 	dir := t.TempDir()
 	args := strings.Fields("--T 30 --N 4 --breadth fixed --model small,large --model-name s,l --params-active 1000,3000 --output " + dir)
 	args = append(args, "--api-base", "small="+idle.URL+",large="+good.URL)
-	out := captured.Output(t, func() {
+	out := runtest.Output(t, func() {
 		if err := runGreedy(t.Context(), args); err != nil {
 			t.Fatal(err)
 		}

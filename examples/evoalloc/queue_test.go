@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // printed runs the example and returns what it prints, and the error that it ends in.
 func printed(ctx context.Context, t *testing.T, args string) (text string, err error) {
 	t.Helper()
-	text = captured.Output(t, func() { err = runBandit(ctx, strings.Fields(args)) })
+	text = runtest.Output(t, func() { err = runBandit(ctx, strings.Fields(args)) })
 	return text, err
 }
 

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/export"
 	"github.com/evoalloc/evoalloc/examples/internal/report"
 	"github.com/evoalloc/evoalloc/internal/notrun"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -38,7 +38,7 @@ func TestTree(t *testing.T) {
 	defer srv.Close()
 	args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "4", "--breadth", "fixed", "--parallel-llm", "1", "--output", out,
 		"--base", base, "--change", "src/**,*.sh", "--frozen", "*.sh", "--test", "sh check.sh", "--score", "cat src/a.txt src/b.txt | paste -sd+ | bc || awk '{ n += $1 } END { print n }' src/*.txt"}
-	printed := captured.Output(t, func() {
+	printed := runtest.Output(t, func() {
 		if err := runGreedy(t.Context(), args); err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestTree(t *testing.T) {
 	}
 	exportsTrees(t, out, base)
 	before := asked.Load()
-	again := captured.Output(t, func() {
+	again := runtest.Output(t, func() {
 		if err := runGreedy(t.Context(), append(args, "--resume")); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestTreeOfACommit(t *testing.T) {
 	args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "1", "--breadth", "fixed", "--output", out,
 		"--base", repository + "@HEAD", "--change", "src/*", "--score", "cat src/a.txt"}
 	for range 2 { // the second one finds the files
-		printed := captured.Output(t, func() {
+		printed := runtest.Output(t, func() {
 			if err := runGreedy(t.Context(), append(args, "--anew")); err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,7 @@ func TestTreeOfGo(t *testing.T) {
 		return "### decode.go\n<<<<<<< SEARCH\n\treturn n\n=======\n\treturn n + 1\n>>>>>>> REPLACE\n"
 	}})
 	defer srv.Close()
-	printed := captured.Output(t, func() {
+	printed := runtest.Output(t, func() {
 		args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "1", "--breadth", "fixed", "--output", t.TempDir(),
 			"--base", "../tree/base", "--change", "*.go", "--test", "go vet ./...", "--score", "go run . | grep -o '\"back\":1[,}]' | wc -l"}
 		if err := runGreedy(t.Context(), args); err != nil {

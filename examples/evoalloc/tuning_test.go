@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // Stopped, the comparison keeps the lines of the tasks that it has, and says which is not complete.
 func TestTuningCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &captured.Stopper{At: "\nsine ", Stop: cancel}
+	out := &runtest.Stopper{At: "\nsine ", Stop: cancel}
 	err := runTuning(ctx, strings.Fields("--tasks sine,rings --runs 6 --calls 8 --tune 8"), out)
 	if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), "stopped; rings is incomplete, after 0 of 6 runs of each search") {
 		t.Errorf("%v:\n%s", err, out)

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // Where there is no terminal, a Board prints its lines, cleaned, and no table. It says when the program is stopping.
 func TestBoardWithoutATerminal(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	text := captured.Output(t, func() {
+	text := runtest.Output(t, func() {
 		b := NewBoard(ctx, []BoardRow{{Name: "row", Total: 4}}, nil)
 		b.Set(0, 2, "half")
 		b.Printf("%d of 4\x1b[2J", 2)

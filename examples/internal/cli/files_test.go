@@ -12,7 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -125,7 +125,7 @@ func TestUnusedKeepsAnswers(t *testing.T) {
 			t.Errorf("%s: %d rounds, %d calls", tt.name, len(r.Rounds), r.Calls)
 		}
 		var err error
-		said := captured.Output(t, func() { err = f.Unused(r, runErr) })
+		said := runtest.Output(t, func() { err = f.Unused(r, runErr) })
 		if !tt.check(err) {
 			t.Errorf("%s: %v", tt.name, err)
 		}

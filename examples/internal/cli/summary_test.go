@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -31,7 +31,7 @@ func TestSummaryOfReplicas(t *testing.T) {
 		if _, err := model.Generate(t.Context(), llm.Request{}); err != nil {
 			t.Fatal(err)
 		}
-		got := captured.Output(t, func() { (&Options{T: 1, N: 1}).Summarize(model, nil, &evolve.Result{}, report.Cost{}, nil) })
+		got := runtest.Output(t, func() { (&Options{T: 1, N: 1}).Summarize(model, nil, &evolve.Result{}, report.Cost{}, nil) })
 		for _, base := range strings.Split(tt.bases, ",") {
 			if said, several := strings.Contains(got, base), strings.Contains(tt.bases, ","); said != several {
 				t.Errorf("%s: %s told of %v: %s", tt.reason, base, said, got)
@@ -50,7 +50,7 @@ func TestHeldOutCallsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	best := eval.Candidate{Program: "p", Result: eval.Result{Valid: true, Score: 1}}
-	got := captured.Output(t, func() { (&Files{task: asking{plain, answer}, begun: true}).HeldOut(t.Context(), best, llm.Model{}) })
+	got := runtest.Output(t, func() { (&Files{task: asking{plain, answer}, begun: true}).HeldOut(t.Context(), best, llm.Model{}) })
 	if want := "to score held-out cases asked 3 calls, 102 tokens: they are beside the budget"; !strings.Contains(got, want) {
 		t.Errorf("printed %q, want %q in it", got, want)
 	}
@@ -108,7 +108,7 @@ func TestHeldOut(t *testing.T) {
 		{ended, keeper{plain, eval.Result{Valid: true}, nil}, best, "", "the run was canceled"},
 		{t.Context(), keeper{plain, eval.Result{Valid: true}, nil}, eval.Candidate{}, "", "there is no valid program"},
 	} {
-		if got := captured.Output(t, func() { (&Files{task: tt.of, begun: true}).HeldOut(tt.ctx, tt.best, llm.Model{}) }); got != tt.want {
+		if got := runtest.Output(t, func() { (&Files{task: tt.of, begun: true}).HeldOut(tt.ctx, tt.best, llm.Model{}) }); got != tt.want {
 			t.Errorf("printed %q, want %q: %s", got, tt.want, tt.reason)
 		}
 	}

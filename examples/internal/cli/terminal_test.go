@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // What a candidate or a model says is shown without what a terminal would obey, whichever way it takes.
@@ -40,7 +40,7 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"a table", func() { Table([]string{"what"}, [][]string{{hostile}}) }},
 		{"anything else", func() { Printf("%s\n", hostile) }},
 	} {
-		got := captured.Output(t, tt.print)
+		got := runtest.Output(t, tt.print)
 		if !strings.Contains(got, "why") || strings.ContainsAny(got, "\x1b\x07\r\u009b\u202e\u200b") || strings.Contains(got, "cm0gLXJm") {
 			t.Errorf("%s: prints %q", tt.reason, got)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 func TestWorkersText(t *testing.T) {
@@ -87,7 +87,7 @@ func TestWorkersWithoutATerminal(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
-			text := captured.Output(t, func() {
+			text := runtest.Output(t, func() {
 				end := begin(func() Workers { return Workers{Workers: 1 + int(time.Since(start)/time.Hour), Slots: 8} })
 				time.Sleep(2*time.Hour + time.Minute)
 				end()
@@ -96,7 +96,7 @@ func TestWorkersWithoutATerminal(t *testing.T) {
 			if lines := strings.Split(text, "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "1 worker,") || !strings.HasPrefix(lines[2], "3 workers,") {
 				t.Errorf("%s prints %q in two hours in which two workers come", name, text)
 			}
-			if text := captured.Output(t, func() {
+			if text := runtest.Output(t, func() {
 				end := begin(nil)
 				time.Sleep(time.Hour)
 				end()

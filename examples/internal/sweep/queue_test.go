@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // Scored by workers, a sweep over two tasks finds what it finds without them. A sweep that was made without them is
@@ -16,7 +16,7 @@ func TestThroughAQueue(t *testing.T) {
 	alone, queued := t.TempDir(), t.TempDir()
 	args := "--task cp,mmd --methods greedy,ucb --budgets 4,8 --splits 2 --N 2 --n-arms 2 --seeds 2 --offline-latency 0 --output "
 	sweep := func(more string) (printed string) {
-		return captured.Output(t, func() {
+		return runtest.Output(t, func() {
 			if err := Run(t.Context(), strings.Fields(args+more)); err != nil {
 				t.Fatal(err)
 			}

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/tasks"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -83,7 +83,7 @@ func TestRunThroughAQueue(t *testing.T) {
 	const flags = "--task cp --N 2 --T 10 --searches 3 --seed 7"
 	_, want := record(t, filepath.Join(dir, "alone.json"), flags)
 	var text string
-	says := captured.Output(t, func() { _, text = record(t, filepath.Join(dir, "queued.json"), flags+" --nats embedded") })
+	says := runtest.Output(t, func() { _, text = record(t, filepath.Join(dir, "queued.json"), flags+" --nats embedded") })
 	if text != want {
 		t.Errorf("scored by workers %s\nwithout %s", text, want)
 	}

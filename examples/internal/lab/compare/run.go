@@ -27,7 +27,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/timed"
+	"github.com/evoalloc/evoalloc/examples/internal/lab/noisy"
 )
 
 // quickFlags are the flags where none is given, and wholeFlags those of all searches and families.
@@ -58,7 +58,7 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 		return cli.Usagef("--timing and --tails need --noise")
 	}
 	if o.timing {
-		return timed.Study(ctx, o.calls, o.seeds, o.seed, stdout)
+		return noisy.TimedStudy(ctx, o.calls, o.seeds, o.seed, stdout)
 	}
 	if o.noise {
 		return studyNoise(ctx, o, stdout)

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval/timing"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/notrun"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // TestRun evolves the function for a generation, and ends with one that is not slower by its own
@@ -105,7 +105,7 @@ func TestTask(t *testing.T) {
 // Without flags a short search is made, which says so. Stopped, it says that it is incomplete.
 func TestWithoutFlags(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &captured.Stopper{At: "generation ", Stop: cancel}
+	out := &runtest.Stopper{At: "generation ", Stop: cancel}
 	err := Run(ctx, nil, out)
 	for _, want := range []string{"short study: " + cli.Typed("gofunc") + " " + quickFlags + "\n", "whole study: " + cli.Typed("gofunc") + " " + wholeFlags, "stopped; the search is incomplete, after 0 of 3 calls"} {
 		if !errors.Is(err, cli.ErrCanceled) && !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), want) {

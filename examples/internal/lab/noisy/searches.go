@@ -1,5 +1,5 @@
-// Package noisy has the study of searches where scores are noisy: families with a given noise, ways to deal with it,
-// and what they gain.
+// Package noisy has the studies of searches where scores are noisy: ways to deal with noise, and what they gain on
+// families with a given noise and on programs that are really timed.
 package noisy
 
 import (

@@ -16,9 +16,9 @@ import (
 	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/breadth"
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 func TestBadInput(t *testing.T) {
@@ -243,7 +243,7 @@ func TestCanceled(t *testing.T) {
 // Stopped, a study shows the tables over the families that it has played, and says of how many.
 func TestCanceledBetweenFamilies(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	out := &captured.Stopper{At: "heavy-tail K=10", Stop: cancel}
+	out := &runtest.Stopper{At: "heavy-tail K=10", Stop: cancel}
 	err := Run(ctx, strings.Fields("--families heavy-tail,plateaus,draws --policies ei,random --runs 3 --T 20"), out)
 	for _, want := range []string{"stopped; the tables below are incomplete, of 1 of 3 families", "all 1 families"} {
 		if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), want) {

@@ -1,4 +1,4 @@
-package timed
+package noisy
 
 import (
 	"context"

@@ -1,6 +1,4 @@
-// Package timed has the study of ways to deal with noise where the noise is a real machine's: programs are really
-// timed.
-package timed
+package noisy
 
 import (
 	"context"
@@ -15,7 +13,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/noisy"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
@@ -29,15 +26,15 @@ type study struct {
 	calls int
 }
 
-// searches are those of [noisy.Searches] that take one sample for each program.
-func searches() []compare.Search { return noisy.Searches()[:2] }
+// timedSearches are those of [Searches] that take one sample for each program.
+func timedSearches() []compare.Search { return Searches()[:2] }
 
 // truths is how many samples the true score of a program is the median of.
 const truths = 200
 
-// Study prints what the ways to deal with noise gain on a program that is really timed, at so many evaluations, on
+// TimedStudy prints what the ways to deal with noise gain on a program that is really timed, at so many evaluations, on
 // seeds from one on.
-func Study(ctx context.Context, calls, seeds int, from uint64, stdout io.Writer) error {
+func TimedStudy(ctx context.Context, calls, seeds int, from uint64, stdout io.Writer) error {
 	s := study{watch: newStopwatch(), calls: calls}
 	var err error
 	if s.task, err = task.New(task.Spec{Name: "times", Initial: initialProgram(), Evaluator: s.watch}); err != nil {
@@ -92,24 +89,24 @@ func rootMeanSquare(x []float64) float64 {
 }
 
 func (s study) write(stdout io.Writer, runs []compare.Run) error {
-	var all []noisy.Gain
+	var all []Gain
 	for _, truth := range []string{"median", "mean"} {
-		for _, search := range searches() {
-			g, err := noisy.Gains(runs, noisy.Family{Family: compare.Family{Name: truth}}, search.Name, "once")
+		for _, search := range timedSearches() {
+			g, err := Gains(runs, Family{Family: compare.Family{Name: truth}}, search.Name, "once")
 			if err != nil {
 				return err
 			}
 			all = append(all, g)
 		}
 	}
-	return noisy.WriteGains(stdout, all)
+	return WriteGains(stdout, all)
 }
 
 // seed makes a run of each search, and then times what they end with. Each run is there twice: its true score is the
 // median of samples, and their mean. The standard deviations of samples are those of the initial program and of each
 // end.
 func (s study) seed(ctx context.Context, seed uint64) (runs []compare.Run, sds []float64, err error) {
-	searches, programs := searches(), []string{s.task.Initial()}
+	searches, programs := timedSearches(), []string{s.task.Initial()}
 	for i := range searches {
 		search := searches[(i+int(seed))%len(searches)] // no search is always the first
 		r, best, err := s.run(ctx, search, seed)

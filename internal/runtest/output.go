@@ -1,5 +1,4 @@
-// Package captured lets tests of the examples read their output.
-package captured
+package runtest
 
 import (
 	"os"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package timed
+package noisy
 
 import "time"
 
