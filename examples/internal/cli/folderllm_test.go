@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/examples/internal/captured"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // folderWith makes a folder with a program, an evaluator and a config.yaml.
@@ -57,7 +57,7 @@ func TestFolderLLM(t *testing.T) {
 		if got := fmt.Sprint(o.Model, " ", o.ModelName, " ", o.Temperature, " ", o.TopP, " ", o.MaxTokens); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.reason, got, tt.want)
 		}
-		if says := captured.Output(t, func() { o.folder.say(dir) }); says != "from "+dir+"/"+tt.says {
+		if says := runtest.Output(t, func() { o.folder.say(dir) }); says != "from "+dir+"/"+tt.says {
 			t.Errorf("%s: it says %q, want %q", tt.reason, says, tt.says)
 		}
 	}
