@@ -188,7 +188,7 @@ func (s *till) check(t *testing.T, dir string, most, lost int) {
 // What sessions paid for is in the result to the token, whatever the endpoint does.
 func TestBooks(t *testing.T) {
 	killtest.Main(agentsRun)
-	calls := notrun.Length(150, 600)
+	calls := notrun.Length(60, 600)
 	srv := serve(t, "429", "503", "reset", "cut body", "hang first token", "error in stream", "no end")
 	dir, _ := killtest.Undisturbed(t, srv.URL, "2", fmt.Sprint(calls))
 	srv.check(t, dir, calls, 0)
@@ -198,7 +198,7 @@ func TestBooks(t *testing.T) {
 // undisturbed run's.
 func TestBooksOfKills(t *testing.T) {
 	killtest.Main(agentsRun)
-	kills := notrun.Length(5, 20)
+	kills := notrun.Length(3, 20)
 	for inFlight, faults := range map[string][]llmtest.Fault{"1": nil, "2": {"429", "reset", "no end"}} {
 		t.Run(inFlight, func(t *testing.T) {
 			calls := 12 * kills
