@@ -10,12 +10,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // TestRemoveDeep removes folders that are nested deeper than files can be open and paths can be long, some
 // closed to everybody, with others beside them.
 func TestRemoveDeep(t *testing.T) {
-	const files, depth = 64, 1500
+	const files = 64
+	depth := notrun.Length(301, 1500)
 	dir := filepath.Join(t.TempDir(), "d")
 	nest(t, dir, depth)
 	var limit unix.Rlimit
@@ -74,7 +77,7 @@ func nest(t *testing.T, dir string, depth int) {
 // A removal ends when it is stopped, and another one removes the rest.
 func TestRemoveUntil(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
-	nest(t, dir, 1500)
+	nest(t, dir, 101)
 	stop := make(chan struct{})
 	close(stop)
 	if err := RemoveUntil(stop, dir); !errors.Is(err, ErrStopped) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 type object struct {
@@ -101,6 +103,10 @@ func TestGoesOnAfterOpening(t *testing.T) {
 func TestTornTail(t *testing.T) {
 	path, data := write(t, 6)
 	for n := range data {
+		near := data[max(0, n-2):min(n+2, len(data))]
+		if !notrun.Soak && n%7 > 0 && !bytes.ContainsRune(near, '\n') {
+			continue // the normal run has each cut beside the end of a line, and some within
+		}
 		if err := os.WriteFile(path, data[:n], 0o644); err != nil {
 			t.Fatal(err)
 		}
