@@ -67,7 +67,7 @@ func mover(_ context.Context, req llm.Request) (llm.Reply, error) {
 // hundred runs of theirs by less than 4.5 of its standard errors (Welch), which by chance happens once in 100,000
 // times.
 func TestRunsEndAsTheirs(t *testing.T) {
-	for _, tt := range []struct {
+	for _, tt := range notrun.Few([]struct {
 		record, name string
 		config       func(Setting) population.Config
 		window       int // children under way, as there
@@ -77,7 +77,7 @@ func TestRunsEndAsTheirs(t *testing.T) {
 		{"simple", "beam", Beam, 1},
 		{"simple", "best-of-n", BestOfN, 1},
 		{"simple", "top-k", TopK, 1},
-	} {
+	}, 0, 2) {
 		bests := bestsOf(t, tt.record, tt.name)
 		var ours []float64
 		for seed := range notrun.Length(30, len(bests)) {
