@@ -55,12 +55,13 @@ const MinGapCases = 5
 // s² and numbers n of the searched and the held-out cases, x̄ − ȳ ± t·√(s_x²/n_x + s_y²/n_y), where t is the 0.975
 // quantile of Student's distribution with Welch and Satterthwaite's degrees of freedom. If the lower end is above 0, Note
 // says so. The searched score is the best of many and so expected to be a little high; the interval does not
-// account for that. A panic of the task is an error, so that the run's result is not lost.
+// account for that. A panic of the task is an error, so that the run's result is not lost. Calls go through the Ask of
+// ctx's [llm.Trace], which may keep their replies.
 func ScoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) (*HeldOut, error) {
 	if !best.Result.Valid {
 		return nil, nil
 	}
-	var asked collector
+	asked := collector{through: llm.TraceOf(ctx).Ask}
 	r, ok, err := heldOut(llm.WithTrace(ctx, &llm.Trace{Ask: asked.ask}), t, best.Program)
 	if !ok {
 		return nil, nil
@@ -127,13 +128,14 @@ func gap(x, y []float64) *Gap {
 
 // A collector keeps the attempts of calls.
 type collector struct {
+	through  func(context.Context, llm.LLM, llm.Request) (llm.Reply, error)
 	mu       sync.Mutex
 	attempts []llm.Attempt
 	answered int
 }
 
 func (c *collector) ask(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	reply, err := l.Generate(ctx, req)
+	reply, err := c.through(ctx, l, req)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.attempts = append(c.attempts, reply.Attempts...)

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,11 +20,17 @@ import (
 	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
+// ignoreHangup is the variable of a process that is under nohup.
+const ignoreHangup = "EVOALLOC_TEST_NOHUP"
+
 // toolArgs is the variable with the arguments of the tool that a process of the tests is.
 const toolArgs = "EVOALLOC_TEST_ARGS"
 
 func TestMain(m *testing.M) {
 	if args, given := os.LookupEnv(toolArgs); given {
+		if os.Getenv(ignoreHangup) != "" {
+			signal.Ignore(syscall.SIGHUP)
+		}
 		os.Args = append(os.Args[:1], strings.Fields(args)...)
 		main()
 	}

@@ -51,6 +51,7 @@ type allocation struct {
 
 // run opens the model, the task and the evaluator, and makes the run.
 func (s search) run(ctx context.Context) error {
+	cli.OutlivePipes()
 	// The model first, since mistakes in its flags are cheap to find.
 	spec, model, err := open.Model(s.Options, s.standIn)
 	if err != nil {
@@ -101,7 +102,10 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	budget.RoundsPerArm, budget.TuneEvaluations = s.budget.RoundsPerArm, s.budget.TuneEvaluations
 	s.budget = budget
 	decides := s.decides(arms)
-	decides["model"] = spec.String()
+	s.DecidedBy(decides, spec, asked)
+	if err := s.CheckCases(t, s.T*s.N); err != nil {
+		return err
+	}
 	files, err := s.Open(f.path(), t, decides)
 	if err != nil {
 		return err
@@ -121,8 +125,7 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	}
 	s.Summarize(model, asked, result, file.cost, file.ledgers)
 	cli.PrintAudits(file.searches...)
-	*file.heldOut = files.HeldOut(ctx, result.Best, spec)
-	return files.Finish(ctx, file.body, result, err)
+	return files.Finish(ctx, cli.Saved{Body: file.body, HeldOut: file.heldOut, Model: spec}, result, err)
 }
 
 // advance advances the arms, limited by the budget and kept in the journal.

@@ -18,6 +18,7 @@ func runWorker(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	cli.OutlivePipes()
 	t, end, err := open.Task(ctx, &o.Options)
 	if err != nil {
 		return err

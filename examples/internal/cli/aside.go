@@ -11,14 +11,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
 // makeRoom renames the files that an earlier run left under the names of a new run, so that nothing paid for is
 // overwritten. begins is false if this run resumes the earlier one. An unfinished or unsaved earlier run is left alone,
-// which is a [UsageError], unless --anew is given. It is also a UsageError if --resume finds nothing to resume.
-func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, err error) {
+// which is a [UsageError], unless --anew is given. It is also a UsageError if --resume finds nothing to resume. decided
+// is what decides the new run.
+func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (moved []renamed, begins bool, err error) {
 	_, err = os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -43,7 +46,7 @@ func (o *Options) makeRoom(path string, s saver) (moved []renamed, begins bool, 
 	case o.Resume:
 		return nil, false, nil
 	case !o.Anew:
-		if err := o.over(path, s); err != nil {
+		if err := o.over(path, s, decided); err != nil {
 			return nil, false, err
 		}
 	}
@@ -114,23 +117,35 @@ func begunBy(path string) string {
 
 // over returns nil if journal, which no flag names, holds a finished run whose result is saved, and otherwise an error
 // with the commands to resume it or to begin anew.
-func (o *Options) over(path string, s saver) error {
+func (o *Options) over(path string, s saver, decided journal.Fingerprint) error {
 	run, err := journal.Inspect(path)
+	anew := "to begin anew and keep its files under other names: " + o.again("anew")
 	var why string
 	switch {
 	case err != nil:
-		return Usagef("%w; to begin anew and keep its files under other names: %s", err, o.again("anew"))
+		return Usagef("%w; %s", err, anew)
+	case run.Finished && exists(s.path) && o.Journal == "":
+		return nil
+	case differences(run.Fingerprint, decided) != "":
+		return Usagef("journal %s tells of another run: %s; put that back to go on with it; %s", path,
+			differences(run.Fingerprint, decided), anew)
+	case run.Finished && !hasRounds(path):
+		return Usagef("journal %s tells of a run that ended before its search began, and has no result; %s", path, anew)
 	case !run.Finished:
 		why = "tells of a run that is not over; to go on with it"
 	case !exists(s.path):
 		why = "tells of a run whose result is not saved; to save it"
-	case o.Journal != "":
-		why = "tells of a run that is over; to see its result"
 	default:
-		return nil
+		why = "tells of a run that is over; to see its result"
 	}
-	return Usagef("journal %s %s: %s; to begin anew and keep its files under other names: %s",
-		path, why, o.again("resume"), o.again("anew"))
+	return Usagef("journal %s %s: %s; %s", path, why, o.again("resume"), anew)
+}
+
+// hasRounds reports whether the run of a journal drew a search, or ended with a result before it could. It is true of a
+// file that does not say.
+func hasRounds(path string) bool {
+	run, err := history.Read(path)
+	return err != nil || len(run.Arms) == 0 || len(run.Rounds) > 0 || run.Stop == string(evolve.StopTarget)
 }
 
 // isJournal returns an error unless path is a journal, or one that a kill cut short within its first record. Nothing

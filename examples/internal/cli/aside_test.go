@@ -174,7 +174,7 @@ func TestResumeOfNothing(t *testing.T) {
 
 // makeRoom makes room for a run.
 func makeRoom(o *Options, path string, s saver) error {
-	_, _, err := o.makeRoom(path, s)
+	_, _, err := o.makeRoom(path, s, nil)
 	return err
 }
 

@@ -44,7 +44,7 @@ func NewBoard(ctx context.Context, rows []BoardRow, workers func() Workers) *Boa
 	}
 	b.more.begin(b.bars, b.out, workers)
 	b.deaf = context.AfterFunc(ctx, func() {
-		fmt.Fprintln(notices, start+"stopping: calls under way may finish (--grace); Ctrl-C again ends at once")
+		fmt.Fprintln(notices, start+stopping)
 	})
 	return b
 }

@@ -14,6 +14,15 @@ func (o *Options) otherFlags() string {
 		o.again("anew")
 }
 
+// otherRun returns the error err of a run that is not its journal's, with advice.
+func (o *Options) otherRun(err error) error {
+	advice := o.otherFlags()
+	if strings.Contains(err.Error(), "Budget.") {
+		advice += "; of the limits, those of money, tokens, FLOPs, time and stalls can be raised once they have ended the run"
+	}
+	return Usagef("%w; %s", err, advice)
+}
+
 // again returns the command of this run for messages, with the flag resume or anew, and with *** for secrets.
 func (o *Options) again(flag string) string {
 	args := o.args

@@ -3,11 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,9 +44,12 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 	if f.Page, err = o.Watch.Begin(strings.TrimSuffix(path, ".json")); err != nil {
 		return nil, err
 	}
-	name := o.journalAt(path)
-	f.moved, f.begun, err = o.makeRoom(name, s)
-	decided := o.fingerprint(t, decides)
+	name, decided := o.journalAt(path), o.fingerprint(t, decides)
+	f.moved, f.begun, err = o.makeRoom(name, s, decided)
+	if !f.begun {
+		earlier, _ := journal.Inspect(name) // what is wrong with the file, openJournal says
+		decided = fitted(earlier.Fingerprint, decided)
+	}
 	f.run = hashOf(decided)
 	if err == nil && !o.noJournal() {
 		f.Journal, err = o.openJournal(name, decided)
@@ -65,9 +66,6 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 	}
 	return f, nil
 }
-
-// ties is the name in a fingerprint of what a search does at a tie.
-const ties = "ties"
 
 // KeepTies sets --strict for a resumed run whose journal was begun so: all runs once kept the parent at a tie, and the
 // commands to resume them have no --strict. The result of the run goes to path, below --output.
@@ -114,50 +112,14 @@ func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Jou
 	return j, nil
 }
 
-// fingerprint is what decides a run of t.
-func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.Fingerprint {
-	fp := journal.Fingerprint{
-		"runtime":                o.Runtime,
-		"task":                   fmt.Sprintf("%s, programs and prompt %s", t.Name(), task.Digest(t)),
-		"limit of an evaluation": o.EvalTimeout.String(),
-		"T":                      fmt.Sprint(o.T),
-		"N":                      fmt.Sprint(o.N),
-	}
-	if f, ok := task.As[interface{ Fingerprint() string }](t); ok { // of what scores its programs
-		fp["evaluator"] = f.Fingerprint()
-	}
-	if o.IsTree() {
-		fp["evaluator"] = fmt.Sprintf("test %q, score %q", o.Tree.test, o.Tree.score)
-	}
-	if b := o.Children(); b != nil {
-		fp["breadth"] = fmt.Sprint(b)
-	}
-	if !o.Strict { // older journals, without the word, are of strict runs
-		fp[ties] = "taken"
-	}
-	for name, value := range decides {
-		fp[name] = value
-	}
-	return fp
-}
-
-// hashOf returns a hash of what decides a run.
-func hashOf(decides journal.Fingerprint) string {
-	h := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(decides)) {
-		fmt.Fprintf(h, "%q %q\n", name, decides[name])
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:8])
-}
-
 // sayGoingOn prints what is known of a run before it is resumed.
 func (o *Options) sayGoingOn(j *journal.Journal) {
 	switch lost := j.Lost(); {
 	case j.Finished() && slices.ContainsFunc(raising, func(flag string) bool { return o.given[flag] }):
-		Printf("%s tells of a finished run; nothing is asked of the model unless the limit that ended it is larger now\n",
+		Printf("%s tells of a finished run; its search asks the model for nothing unless the limit that ended it is larger now\n",
 			j.Path())
 	case j.Finished():
-		Printf("%s tells of a finished run; nothing is asked of the model\n", j.Path())
+		Printf("%s tells of a finished run; its search asks the model for nothing\n", j.Path())
 	case lost > 0:
 		Printf("%d calls were under way when the run was killed: they may have been paid for, and are made again\n", lost)
 	}
@@ -177,7 +139,7 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 	case errors.Is(err, evolve.ErrInvalidStart):
 		err = Usagef("the initial program of task %s is invalid: %s; %s", f.task.Name(), reason(r), asked)
 	case errors.Is(err, journal.ErrDiverged):
-		Printf("this is not the run of the journal; %s\n", f.o.otherFlags())
+		err = f.o.otherRun(err)
 	case err == nil && r.Stop == evolve.StopBudget:
 		err = Usagef("the budget (%s) ended before the initial program of task %s had a score: %s; a search needs a larger "+
 			"one",
@@ -222,17 +184,23 @@ func reason(r *evolve.Result) string {
 	return ""
 }
 
-// Finish saves the result r, its report file, and the page of a watched run, which then stays until ctx ends. It prints
-// how to resume an unfinished run, and returns the error for main: runErr if the run failed, ErrCanceled if it was
-// stopped.
-func (f *Files) Finish(ctx context.Context, file any, r *evolve.Result, runErr error) error {
+// Finish saves the result r, its report file, and the page of a watched run, which then stays until ctx ends. Once that
+// is saved it scores held-out cases. It prints how to resume an unfinished run, and returns the error for main: runErr if
+// the run failed, ErrCanceled if it was stopped.
+func (f *Files) Finish(ctx context.Context, file Saved, r *evolve.Result, runErr error) error {
 	// the same command would fail again, and its result is not the journal's run
 	if errors.Is(runErr, journal.ErrDiverged) {
-		Printf("this is not the run of the journal; %s\n", f.o.otherFlags())
-		return runErr
+		return f.o.otherRun(runErr)
 	}
-	if err := f.saver.save(file, r); err != nil {
+	*file.HeldOut = f.scoredBefore(r.Best)
+	saved, err := f.saver.save(file.Body, r)
+	if err != nil {
 		return err
+	}
+	if saved && *file.HeldOut == nil {
+		if err := f.scoreHeldOut(ctx, f.saver.name(r)+".json", file, r); err != nil {
+			runErr = cmp.Or(runErr, err)
+		}
 	}
 	switch {
 	case unfinished(r) && f.Journal == nil:

@@ -3,19 +3,30 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/task"
 )
 
-// HeldOut scores the best program on cases that the task kept from the search, if it has any, prints that, and
-// returns it for the result's file. What goes wrong is printed and in the file. A run that goes on and ends with the
-// program of an earlier result takes the score from there, so that its calls are not paid for again.
-func (f *Files) HeldOut(ctx context.Context, best eval.Candidate, m llm.Model) *report.HeldOut {
+// Saved is what the file of a result says.
+type Saved struct {
+	Body    any              // written as JSON
+	HeldOut **report.HeldOut // its part that is known last
+	Model   llm.Model        // what calls for held-out cases are charged as
+}
+
+// heldOutEnding ends the name of the file of what was asked for held-out cases.
+const heldOutEnding = ".heldout"
+
+// scoredBefore returns the held-out score of the program in the result of an earlier process, so that its calls are not
+// paid for again.
+func (f *Files) scoredBefore(best eval.Candidate) *report.HeldOut {
 	for _, base := range []string{f.saver.partial(), f.saver.base()} {
 		if h := f.heldOutIn(base, best); h != nil {
 			printHeldOut(h, nil)
@@ -23,14 +34,71 @@ func (f *Files) HeldOut(ctx context.Context, best eval.Candidate, m llm.Model) *
 			return h
 		}
 	}
+	return nil
+}
+
+// scoreHeldOut scores the best program on cases that the task kept from the search, if it has any, and puts that into
+// the result, which is saved at path without it. What goes wrong is printed and in the file. Each answer is kept as it
+// comes. When ctx ends, calls under way have the grace of --grace; cases that are left then are [ErrCanceled].
+func (f *Files) scoreHeldOut(ctx context.Context, path string, file Saved, r *evolve.Result) (err error) {
 	if ctx.Err() != nil {
 		return nil
 	}
-	h := scoreHeldOut(ctx, f.task, best, m)
-	if h != nil {
-		h.Run = f.run
+	kept := &answers{}
+	if f.Journal != nil {
+		if kept, err = openAnswers(f.saver.base()+heldOutEnding, f.run); err != nil {
+			return err
+		}
 	}
-	return h
+	whole := false
+	defer func() { err = errors.Join(err, kept.close(whole)) }()
+	lasting, end := f.o.lasting(ctx)
+	defer end()
+	lasting = llm.WithTrace(lasting, &llm.Trace{Ask: kept.ask, Drain: ctx.Done()})
+	h, bad := report.ScoreHeldOut(lasting, f.task, r.Best, file.Model)
+	switch {
+	case h == nil:
+		return nil
+	case bad != nil && ctx.Err() != nil:
+		printAsked(h)
+		f.sayHeldOutLeft(r)
+		return ErrCanceled
+	}
+	printHeldOut(h, bad)
+	printAsked(h)
+	h.Run = f.run
+	*file.HeldOut = h
+	if err := report.Save(path, file.Body); err != nil {
+		return err
+	}
+	if whole = bad == nil; !whole {
+		f.sayHeldOutLeft(r)
+	}
+	return nil
+}
+
+// sayHeldOutLeft prints how held-out cases that have no score yet get one.
+func (f *Files) sayHeldOutLeft(r *evolve.Result) {
+	switch {
+	case unfinished(r): // what is printed of the run says it
+	case f.Journal == nil:
+		Printf("held-out cases are not all scored, and without a journal the run cannot go on with them\n")
+	default:
+		Printf("held-out cases are not all scored; this goes on with them:\n\n  %s\n", f.o.again("resume"))
+	}
+}
+
+// lasting returns a context that ends --grace after ctx, or with end.
+func (o *Options) lasting(ctx context.Context) (lasting context.Context, end func()) {
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	off := context.AfterFunc(ctx, func() {
+		fmt.Fprintln(Stderr(), stopping)
+		time.AfterFunc(o.Grace, cancel)
+	})
+	return lasting, func() {
+		off()
+		cancel()
+	}
 }
 
 // heldOutIn returns the held-out score in the result with this name, if it is this run's and of the same program with
@@ -60,17 +128,17 @@ func (f *Files) heldOutIn(base string, best eval.Candidate) *report.HeldOut {
 	return h
 }
 
-func scoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) *report.HeldOut {
-	h, err := report.ScoreHeldOut(ctx, t, best, m)
-	if h == nil {
-		return nil
+// printAsked prints what the scoring of held-out cases asked, over all processes.
+func printAsked(h *report.HeldOut) {
+	if h.FLOPs == nil {
+		return
 	}
-	printHeldOut(h, err)
-	if h.FLOPs != nil {
-		Printf("to score held-out cases asked %s, %d tokens: they are beside the budget and the figures above\n\n",
-			Count(h.Use.Calls, "call", "calls"), h.Use.Tokens.Prompt+h.Use.Tokens.Completion)
+	more := ""
+	if n := h.FLOPs.WorstCase.Timeout + h.FLOPs.WorstCase.Error + h.FLOPs.WorstCase.Canceled; n > 0 {
+		more = fmt.Sprintf(" and %s without an answer", Count(n, "attempt", "attempts"))
 	}
-	return h
+	Printf("to score held-out cases asked %s%s, %d tokens: they are beside the budget and the figures above\n\n",
+		Count(h.Use.Calls, "call", "calls"), more, h.Use.Tokens.Prompt+h.Use.Tokens.Completion)
 }
 
 // printHeldOut prints a held-out score. err is why it could not be computed.

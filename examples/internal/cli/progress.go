@@ -48,10 +48,13 @@ func (o *Options) NewProgress(ctx context.Context, head string, line func(evolve
 	}
 	p.more.begin(p.bars, p.out, o.Workers)
 	p.deaf = context.AfterFunc(ctx, func() {
-		fmt.Fprintln(notices, start+"stopping: calls under way may finish (--grace); Ctrl-C again ends at once")
+		fmt.Fprintln(notices, start+stopping)
 	})
 	return p
 }
+
+// stopping is what a run says at Ctrl-C.
+const stopping = "stopping: calls under way may finish (--grace); Ctrl-C again ends at once"
 
 // draw begins the bar.
 func (p *Progress) draw(calls int) {

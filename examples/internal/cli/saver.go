@@ -62,13 +62,13 @@ func (s saver) name(r *evolve.Result) string {
 
 // save writes file, a report, as JSON, and the best program under the same name with the task's ending. What a
 // run left unfinished goes to a name of its own, NAME.partial.json, so that nothing takes it for whole, and
-// does not replace one that says more.
-func (s saver) save(file any, r *evolve.Result) error {
+// does not replace one that says more, which is then left as it is.
+func (s saver) save(file any, r *evolve.Result) (saved bool, err error) {
 	base := s.name(r)
 	if unfinished(r) {
 		if _, err := os.Stat(base + ".json"); r.Behind && err == nil {
 			Printf("stopped before the journal was read to its end: %s says more, and is left as it is\n", base+".json")
-			return nil
+			return false, nil
 		}
 	} else { // what an earlier incarnation left unfinished is whole now
 		os.Remove(s.partial() + ".json")
@@ -77,11 +77,11 @@ func (s saver) save(file any, r *evolve.Result) error {
 		os.Remove(s.partial() + patchEnding)
 	}
 	if err := report.Save(base+".json", file); err != nil {
-		return err
+		return false, err
 	}
 	if err := report.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
-		return err
+		return false, err
 	}
 	Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
-	return saveDiff(s.task, base+patchEnding, r.Best.Program, report.SaveFile)
+	return true, saveDiff(s.task, base+patchEnding, r.Best.Program, report.SaveFile)
 }

@@ -28,7 +28,7 @@ func TestSave(t *testing.T) {
 		{"ended", evolve.StopBudget, false, "4", map[string]string{"run.txt": "4"}},
 	} {
 		r := &evolve.Result{Stop: step.stop, Behind: step.behind, Best: eval.Candidate{Program: step.best}}
-		if err := s.save(r, r); err != nil {
+		if _, err := s.save(r, r); err != nil {
 			t.Fatal(err)
 		}
 		left, err := os.ReadDir(dir)

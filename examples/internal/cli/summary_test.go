@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,9 +51,20 @@ func TestHeldOutCallsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	best := eval.Candidate{Program: "p", Result: eval.Result{Valid: true, Score: 1}}
-	got := runtest.Output(t, func() { (&Files{task: asking{plain, answer}, begun: true}).HeldOut(t.Context(), best, llm.Model{}) })
+	got := runtest.Output(t, func() { scoreHeldOut(t, t.Context(), asking{plain, answer}, best) })
 	if want := "to score held-out cases asked 3 calls, 102 tokens: they are beside the budget"; !strings.Contains(got, want) {
 		t.Errorf("printed %q, want %q in it", got, want)
+	}
+}
+
+// scoreHeldOut scores best as that of a run without a journal.
+func scoreHeldOut(t *testing.T, ctx context.Context, of task.Task, best eval.Candidate) {
+	t.Helper()
+	var h *report.HeldOut
+	f := &Files{task: of, begun: true, o: &Options{}}
+	file := Saved{Body: map[string]int{}, HeldOut: &h}
+	if err := f.scoreHeldOut(ctx, filepath.Join(t.TempDir(), "r.json"), file, &evolve.Result{Best: best}); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -101,14 +113,14 @@ func TestHeldOut(t *testing.T) {
 		{t.Context(), keeper{plain, eval.Result{Valid: true, Score: 0.5, Metrics: map[string]float64{"b": 2, "a": 1}}, nil}, best, "held out: 0.500000 (a 1, b 2)\n\n", "a score and what else was found"},
 		{t.Context(), task.WithEvaluator(keeper{plain, eval.Result{Valid: true, Score: 0.5}, nil}, plain), best, "held out: 0.500000\n\n", "of a task that is wrapped"},
 		{t.Context(), keeper{plain, eval.Invalid("throws"), nil}, best, "held out: invalid: throws\n\n", "it may fail there"},
-		{t.Context(), keeper{plain, eval.Result{}, errors.New("no interpreter")}, best, "held out: no interpreter\n\n", "that evaluation failed does not hide the result"},
+		{t.Context(), keeper{plain, eval.Result{}, errors.New("no interpreter")}, best, "held out: no interpreter\n\nheld-out cases are not all scored, and without a journal the run cannot go on with them\n", "that evaluation failed does not hide the result"},
 		{t.Context(), keeper{plain, mixed, nil}, good, "held out: 0.400000, searched − held out 0.600000 (95 % interval 0.322355 to 0.877645)\n\n" +
 			"warning: the held-out score 0.4 is lower than the searched score 1 by more than chance explains: the gap is 0.6, 95 % interval 0.322355 to 0.877645 (Welch's t over 5 and 5 cases). The program fits the cases that it was scored on better than others like them\n\n", "what was fitted to the cases is told in words"},
 		{t.Context(), plain, best, "", "a task without such cases"},
 		{ended, keeper{plain, eval.Result{Valid: true}, nil}, best, "", "the run was canceled"},
 		{t.Context(), keeper{plain, eval.Result{Valid: true}, nil}, eval.Candidate{}, "", "there is no valid program"},
 	} {
-		if got := runtest.Output(t, func() { (&Files{task: tt.of, begun: true}).HeldOut(tt.ctx, tt.best, llm.Model{}) }); got != tt.want {
+		if got := runtest.Output(t, func() { scoreHeldOut(t, tt.ctx, tt.of, tt.best) }); got != tt.want {
 			t.Errorf("printed %q, want %q: %s", got, tt.want, tt.reason)
 		}
 	}

@@ -63,6 +63,28 @@ func (o *Options) text() (task.Task, error) {
 	return t, nil
 }
 
+// CheckCases refuses a budget of so many answers with which a prompt cannot be improved: each prompt takes an answer for
+// each of its cases, and its making one more. Without the error the first prompt would be paid for in vain.
+func (o *Options) CheckCases(t task.Task, answers int) error {
+	prompts, ok := task.As[*text.Task](t)
+	if !ok {
+		return nil
+	}
+	cases, err := prompts.Parts(t.Initial(), 0)
+	if err != nil {
+		return err
+	}
+	least, what := 2*len(cases)+1, "the first prompt and one other"
+	if o.budget.target != "" { // which the first prompt may have
+		least, what = len(cases), "the first prompt"
+	}
+	if answers < least {
+		return Usagef("the budget of %d answers is too small for the task %s: a prompt takes %d for its cases, so %s take at "+
+			"least T·N = %d", answers, t.Name(), len(cases), what, least)
+	}
+	return nil
+}
+
 // target returns who answers the cases.
 func (o *Options) target() (llm.LLM, error) {
 	if o.Offline() {

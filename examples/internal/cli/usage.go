@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/evoalloc/evoalloc/internal/printable"
+	"github.com/evoalloc/evoalloc/internal/wal"
 	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
@@ -39,9 +40,9 @@ func (e *UsageError) Unwrap() error { return e.Err }
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
 // Main runs a program with the arguments of this process and returns its exit status. The context
-// ends at the first Ctrl-C; a second one ends the process at once.
+// ends at the first Ctrl-C, or when the terminal is closed; a second Ctrl-C ends the process at once.
 func Main(program func(ctx context.Context, args []string) error) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(untilHangup(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the next signal has its usual effect
 	err := program(ctx, os.Args[1:])
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) { // before there was a run to stop
@@ -49,6 +50,26 @@ func Main(program func(ctx context.Context, args []string) error) int {
 	}
 	return status(err)
 }
+
+// untilHangup returns a context that ends when the terminal is closed, unless that is ignored, as under nohup. The signal
+// never ends the process: several processes send it when a terminal closes.
+func untilHangup() context.Context {
+	if signal.Ignored(syscall.SIGHUP) {
+		return context.Background()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	go func() {
+		<-hangup
+		cancel()
+	}()
+	return ctx
+}
+
+// OutlivePipes lets the process go on where nobody reads what it prints any more: a run that pays for answers has to
+// save them. Processes that it starts are not affected.
+func OutlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // status prints err in one line and returns the exit status for it.
 func status(err error) int {
@@ -59,16 +80,21 @@ func status(err error) int {
 	case errors.Is(err, ErrCanceled):
 		return exitCanceled
 	}
+	var damage *wal.DamageError
 	fmt.Fprintln(Stderr(), printable.Line(inFlags(err.Error())))
-	if errors.As(err, &usage) {
+	if errors.As(err, &usage) || errors.As(err, &damage) {
 		return exitUsage
 	}
 	return exitError
 }
 
-// inFlags returns what an endpoint's client says with the flag and the variable in the place of the fields
-// that they set.
+// inFlags returns what libraries say with the flags, the variables and the commands in the place of the fields that they
+// set and the functions that they stand for.
 func inFlags(text string) string {
-	return strings.NewReplacer("Config.BaseURL", "--api-base or "+openai.EnvBase, "Config.APIKey",
-		openai.EnvKey).Replace(text)
+	return strings.NewReplacer("Config.BaseURL", "--api-base or "+openai.EnvBase, "Config.APIKey", openai.EnvKey,
+		"Budget.Calls", "T·N", "Budget.Money", "--budget-usd", "Budget.Tokens", "--budget-tokens",
+		"Budget.FLOPs", "--budget-flops", "Budget.WallTime", "--budget-time", "Budget.Target", "--target",
+		"Budget.Stalls", "--max-stalls", "Budget.RoundsPerArm", "--T-cap-per-arm", "Budget.TuneEvaluations", "--tune or --agent-tries",
+		"Salvage copies what is sound before it", "evoalloc salvage keeps what is sound before it, and then --resume goes on",
+	).Replace(text)
 }
