@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // parseTests are replies and what they parse to, "" if there is no program in them.
@@ -141,7 +143,7 @@ func TestParseProgramErrors(t *testing.T) {
 // Hostile replies are megabytes of what a scanner might look through again and again. Time is not
 // asserted beyond what a quadratic pass could ever meet: 4 MB squared is days.
 func TestParseProgramHuge(t *testing.T) {
-	const n = 4 << 20
+	n := notrun.Length(1<<20, 4<<20)
 	for _, unit := range []string{"`", "```\n", "```js\n", "~~~\n", "</think>", "</think>\n", "<think></think>",
 		"<think>", "- ", "- ```js\n", "1", " ", "\t", "\r\n", "\r", "> ", "```js\n</think>\n", "`~"} {
 		reply := strings.Repeat(unit, n/len(unit))

@@ -138,7 +138,7 @@ type attack struct {
 }
 
 // None of these programs gains: it is invalid, or scores no more than an honest copy of the baseline. The normal run
-// takes one that keeps answers, two that leave work to goroutines, and one each that takes memory, panics and waits.
+// takes one each that keeps answers, leaves work to a goroutine, takes memory and waits.
 func TestHostile(t *testing.T) {
 	s := sorting(t, config(t))
 	for _, a := range notrun.Few([]attack{
@@ -180,7 +180,7 @@ func Sort(xs []int) { for { kept = append(kept, make([]int, 1<<24)) } }`, false}
 func Sort(xs []int) { work(xs); println("\n") }`, true},
 		{"frees nothing", `var kept [][]int
 func Sort(xs []int) { kept = append(kept, make([]int, len(xs))); work(xs) }`, true},
-	}, 1, 7, 10, 12, 13, 15) {
+	}, 1, 7, 12, 15) {
 		t.Run(a.name, func(t *testing.T) {
 			r := evaluate(t, s, before+a.program)
 			for i := 0; i < 2 && r.Valid && r.Score >= 1.3; i++ { // what gains does so each time, and noise does not

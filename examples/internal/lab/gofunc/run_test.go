@@ -63,6 +63,7 @@ func TestTune(t *testing.T) {
 // TestTask has functions scored: those that are wrong, and the first one with a threshold that suits it, which is faster,
 // and with one that does not.
 func TestTask(t *testing.T) {
+	notrun.Long(t, "TestRun, and TestScores of task/gofunc")
 	machine, err := timing.NewMachine(timing.MachineConfig{})
 	if err != nil {
 		t.Fatal(err)
@@ -71,11 +72,11 @@ func TestTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range notrun.Few([]struct{ why, program, said string }{
+	for _, tt := range []struct{ why, program, said string }{
 		{"it does not sort", "package sorting\nfunc Sort(xs []int) {}", "numbers are not sorted"},
 		{"it does not compile", "package sorting\nfunc Sort(xs []int) { return 1 }", "too many return values"},
 		{"it panics", "package sorting\nfunc Sort(xs []int) { panic(\"score 1e9\") }", "panic: score 1e9"},
-	}, 0) {
+	} {
 		res, err := sorting.Evaluate(t.Context(), tt.program)
 		if err != nil {
 			t.Fatal(err)
