@@ -21,7 +21,7 @@ type Arm interface {
 	// for which [Refused] is true says that the budget has no room. The run then stops with [StopBudget].
 	//
 	// A step need not return every error, because the turn saw it. A step in which a call or an evaluation
-	// was given up counts as cut short, even if Step returns no error. One in which the model or the
+	// was abandoned counts as cut short, even if Step returns no error. One in which the model or the
 	// evaluator was gone ends the run.
 	Step(ctx context.Context, turn *Turn) (Generation, error)
 	// Best returns the best candidate so far. It is called before the first step too, when the initial

@@ -379,8 +379,8 @@ func (l *batch) record(child int) {
 
 // teachAll tells a model that learns of the step's children, in the order of indices and at the step's end.
 // What such a model does next depends on what it has learned. If it were told of each child when that is taken
-// in, the same replies with other latencies would give another result. A search with AsTheyEnd has given up
-// that promise anyway, and there the model learns while the step goes on.
+// in, the same replies with other latencies would give another result. A search with AsTheyEnd makes no
+// such promise, and there the model learns while the step goes on.
 func (l *batch) teachAll() {
 	for _, m := range l.taken {
 		l.teach(m)
@@ -454,8 +454,8 @@ func (l *batch) make(ctx context.Context, m *bredChild) error {
 		return nil
 	}
 	if _, refused := Refused(err); refused || ctx.Err() != nil {
-		// One text for every way in which a run ends, because replay gives the evaluation up for another reason.
-		c.Err = "its evaluation was given up: the run came to an end"
+		// One text for every way in which a run ends, because replay abandons the evaluation for another reason.
+		c.Err = "its evaluation was abandoned: the run came to an end"
 		if limit, _ := Refused(err); limit != "" {
 			c.Err = err.Error()
 		}

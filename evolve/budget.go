@@ -24,7 +24,7 @@ import (
 // gives more than it was asked for makes the run pass them by the excess. The results of package report name
 // such an endpoint.
 //
-// Calls that earlier incarnations of the run gave up were paid for, and count. What calls cost that were lost
+// Calls that earlier incarnations of the run abandoned were paid for, and count. What calls cost that were lost
 // when a process was killed is not known, and is not counted (see [Result.Earlier]).
 //
 // A run with a journal that Stalls, Tokens, FLOPs, Money, EvalTime or WallTime ended can go on: give [Run] the same
@@ -73,7 +73,7 @@ type Budget struct {
 	Models []llm.Model
 
 	// EvalTime limits the sum of the time that evaluations take, without the time in which they wait for a
-	// place of an [eval.Limit]; 0 means no limit. EvalWorst is needed with EvalTime, as it is what each
+	// slot of an [eval.Limit]; 0 means no limit. EvalWorst is needed with EvalTime, as it is what each
 	// evaluation sets aside. An evaluation that takes longer is cut off, and its program is invalid.
 	//
 	// A step is granted no more children than can probably be evaluated: 1 + (left − EvalWorst)/e, with
@@ -81,7 +81,7 @@ type Budget struct {
 	// than EvalWorst is left.
 	EvalTime, EvalWorst time.Duration
 	// WallTime limits the time of the run, over all its incarnations if it has a journal. What is under way
-	// when it is over is given up. 0 means no limit.
+	// when it is over is abandoned. 0 means no limit.
 	WallTime time.Duration
 
 	// Target stops the run when a valid candidate scores this much or more; nil means none. It is a pointer

@@ -21,7 +21,7 @@ type Config struct {
 	Reward func(Generation) float64
 	// InFlight is how many arms are advanced at once, each by at most one pull; 0 means 1.
 	//
-	// With more than 1 the order of draws depends on which step ends first. A place of an [llm.Limit] can
+	// With more than 1 the order of draws depends on which step ends first. A slot of an [llm.Limit] can
 	// still stand idle then, because the arms in flight only wait for their slowest replies. In that case one
 	// more arm is drawn, up to twice InFlight.
 	InFlight int

@@ -85,8 +85,8 @@ func (c Child) Scored() bool { return c.HasProgram() && c.Err == "" }
 // Answered reports whether the child's call brought an answer, as Budget.Calls counts them.
 func (c Child) Answered() bool { return answered(c.Attempts) }
 
-// State returns what became of the child, as far as it tells: one that the budget had no room for, or that was given up as
-// the run ended, looks like one whose call failed.
+// State returns what became of the child, as far as it tells: one that the budget had no room for, or that was abandoned
+// as the run ended, looks like one whose call failed.
 func (c Child) State() books.State {
 	switch {
 	case c.Scored() && c.Result.Valid:

@@ -82,7 +82,7 @@ func ended(a step.Account, err error) error {
 	return err
 }
 
-// errCut is the error of a step in which something was given up although its arm returned none.
+// errCut is the error of a step in which something was abandoned although its arm returned none.
 var errCut = fmt.Errorf("evolve: the step was cut short: %w", llm.ErrDraining)
 
 // withCalls returns gen with every call that was made. Those that the arm left out become asides.

@@ -518,8 +518,8 @@ func TestJournalReplaysEvaluationsThatWereGivenUp(t *testing.T) {
 			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: 8}, ArmSeeds: make([]uint32, 3)}))
 		}
 		first := run()
-		if !bytes.Contains(first, []byte("given up")) {
-			t.Fatal("nothing was given up: the test sees nothing")
+		if !bytes.Contains(first, []byte("was abandoned")) {
+			t.Fatal("nothing was abandoned: the test sees nothing")
 		}
 		if again := run(); !bytes.Equal(first, again) {
 			t.Errorf("made again (-first +again)\n%s", cmp.Diff(string(first), string(again)))

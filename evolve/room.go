@@ -29,9 +29,9 @@ func (d *driver) live() <-chan struct{} {
 	return now
 }
 
-// sayIdle notes that a place for model calls is free. A queue that reports a free place knows only its own calls.
+// sayIdle notes that a slot for model calls is free. A queue that reports a free slot knows only its own calls.
 // One more arm is drawn only if no call of the run waits anywhere, because such a call may be about to take the
-// place.
+// slot.
 func (d *driver) sayIdle() {
 	if d.shared.Queued.N() == 0 {
 		d.idle.Set()

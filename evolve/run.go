@@ -84,7 +84,7 @@ type driver struct {
 
 	ended chan outcome
 	early []outcome    // outcomes that wait for their turn in replay
-	idle  waits.Signal // holds a value when a place for model calls was seen free; one is enough, as one arm is drawn for it
+	idle  waits.Signal // holds a value when a slot for model calls was seen free; one is enough, as one arm is drawn for it
 }
 
 // A margin is what a run sets aside of its budget for noisy arms.
@@ -179,7 +179,7 @@ func (d *driver) open() error {
 		return err
 	}
 	d.wasOver = d.over()
-	// Calls that were given up are made again and paid for twice. Unless both count, a run that is interrupted
+	// Calls that were abandoned are made again and paid for twice. Unless both count, a run that is interrupted
 	// often would pass its budget. They are those of the run just begun, which the journal knows only now.
 	spent, err := j.Abandoned()
 	d.shared.Ledger.BookAttempts(spent)
@@ -209,7 +209,7 @@ func (d *driver) run(ctx context.Context) (*Result, error) {
 	}
 }
 
-// unwanted reports whether pending pulls are given up at once. A run that is canceled lets them have the grace
+// unwanted reports whether pending pulls are abandoned at once. A run that is canceled lets them have the grace
 // period. One that was over in an earlier incarnation has their outcomes in its journal, and takes no time.
 func (d *driver) unwanted() bool {
 	switch why, _ := d.core.Ended(); why {
@@ -265,7 +265,7 @@ func (d *driver) beginning(steps context.Context) (context.Context, record.Past)
 	case replaying && next.Kind == record.Draw:
 		return steps, record.Past{Ended: true}
 	case replaying && next.Kind == record.Stop && next.Limit == wallTime:
-		// The time was over before an arm was drawn. What is not in the file was given up then.
+		// The time was over before an arm was drawn. What is not in the file was abandoned then.
 		over, end := context.WithCancelCause(steps)
 		end(deadline.ErrWallTime)
 		return over, record.Past{}
@@ -305,7 +305,7 @@ func (d *driver) step(p pull, steps context.Context) *step.Step {
 
 // fill begins pulls until InFlight are under way or none can be drawn now. In replay it begins the pulls that an
 // earlier incarnation began at this point, however many are under way: that one may have drawn one more because
-// a place for model calls stood idle, which depended on latencies.
+// a slot for model calls stood idle, which depended on latencies.
 func (d *driver) fill(ctx, steps context.Context) {
 	for {
 		next, replaying := d.replaying()
@@ -422,7 +422,7 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 // earlier incarnation took in, while others wait. Once the run stops, it waits for all outcomes and returns them
 // in the order of draws: in which order they come then is chance, and no record tells replay.
 //
-// It reports false if instead a place for model calls stands idle and one more arm may be advanced to fill it.
+// It reports false if instead a slot for model calls stands idle and one more arm may be advanced to fill it.
 func (d *driver) await(steps context.Context) (outcome, bool) {
 	next, replaying := d.replaying()
 	for {

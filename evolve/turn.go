@@ -88,7 +88,7 @@ func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request)
 // A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has no
 // room, or that the step drains (see [Turn.Ask]). Where e fails because a call that it makes through [llm.Ask]
 // failed, the error costs this evaluation alone, and [Lost] is true for it; after 32 in a row the run ends. Any
-// other error means that the evaluation was given up, or that evaluation itself failed, which ends the run after
+// other error means that the evaluation was abandoned, or that evaluation itself failed, which ends the run after
 // the step.
 //
 // Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
@@ -114,7 +114,7 @@ func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, s
 //
 // After an error for which [Refused] is true the tuner must try nothing more. If the error names TuneEvaluations as the
 // limit, the tuner returns its best so far, and neither the step nor the run ends. Any other error means
-// that the evaluation was given up, or that evaluation itself failed, which ends the run after the step. So does
+// that the evaluation was abandoned, or that evaluation itself failed, which ends the run after the step. So does
 // an evaluator that asks a model: the call would be one of Budget.Calls.
 //
 // If the Budget has EvalWorst, an evaluation that takes longer is cut off, and its program is invalid. The parts of an

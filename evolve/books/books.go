@@ -33,7 +33,7 @@ const (
 	// StateFailed: its call brought no answer, or what makes it without a call failed, or a call of its evaluator did.
 	StateFailed    State = "failed"
 	StateRefused   State = "refused"   // the budget had no room for it, or a gate did not admit it
-	StateAbandoned State = "abandoned" // its call or its evaluation was given up as the run ended
+	StateAbandoned State = "abandoned" // its call or its evaluation was abandoned as the run ended
 )
 
 // A Ledger is what a run has spent of its budget, and what it has set aside.
@@ -64,7 +64,7 @@ type Amounts struct {
 // the run made it again or did not ask for it any more. It is empty for a run that was never stopped.
 // Together with the attempts in the result it is all that the run cost.
 type Earlier struct {
-	// Abandoned holds the attempts of each call that was given up (Ctrl-C, the endpoint gone), that failed
+	// Abandoned holds the attempts of each call that was abandoned (Ctrl-C, the endpoint gone), that failed
 	// before an error ended the run, or that was under way at a kill after an attempt had ended.
 	Abandoned [][]llm.Attempt
 	// Lost stands for the attempts that were under way when a process was killed. Whether a server answered

@@ -165,7 +165,7 @@ func (b *Builder) end(kind record.Kind, attempts []llm.Attempt, pull int, why st
 	e := ended{kind: kind, model: ModelOf(attempts), cost: b.charge(attempts, pull), reason: Name(why)}
 	switch kind {
 	case record.Abandoned:
-		b.note("abandoned", "a call was given up: "+e.reason)
+		b.note("abandoned", "a call was abandoned: "+e.reason)
 	case record.Failure:
 		kind := "error"
 		if llm.ClassOf(attempts) == llm.Stall {

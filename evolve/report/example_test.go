@@ -216,12 +216,12 @@ func ExampleTotal() {
 		},
 	}
 	r := report.NewGreedy(result, report.Header{Task: "sum", Model: tiny, T: 1, N: 2}, 40)
-	fmt.Println("of the result: ", r.Calls[llm.Real], "answered,", r.Calls[llm.GivenUp], "given up")
-	fmt.Println("of the run:    ", r.Total.Calls[llm.Real], "answered,", r.Total.Calls[llm.GivenUp], "given up")
+	fmt.Println("of the result: ", r.Calls[llm.Real], "answered,", r.Calls[llm.GivenUp], "abandoned")
+	fmt.Println("of the run:    ", r.Total.Calls[llm.Real], "answered,", r.Total.Calls[llm.GivenUp], "abandoned")
 	fmt.Println("of which lost: ", r.Total.Lost)
 	// Output:
-	// of the result:  2 answered, 0 given up
-	// of the run:     2 answered, 2 given up
+	// of the result:  2 answered, 0 abandoned
+	// of the run:     2 answered, 2 abandoned
 	// of which lost:  1
 }
 

@@ -39,7 +39,7 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	calls := chain(r.EachCall, slices.Values(r.Earlier.Abandoned), slices.Values(r.Earlier.Unclaimed))
 	c := Count(calls)
 	lost := len(r.Earlier.Lost)
-	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d given up or lost, in %d attempts\n",
+	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %d attempts\n",
 		c.Calls[llm.Real], c.Calls[llm.Errored], c.Calls[llm.Stall], c.Calls[llm.GivenUp]+lost, sum(c.Attempts)+lost)
 	fmt.Fprintf(&b, "spent     %s\n", spent(c, attempts(calls), models))
 	fmt.Fprintf(&b, "scored    %d evaluations", r.Evaluations)
@@ -63,7 +63,7 @@ func sum(byClass map[llm.Class]int) (n int) {
 func stopped(r *evolve.Result) string {
 	switch {
 	case r.Stop == evolve.StopError:
-		return "error, which Run returned,"
+		return "by an error"
 	case r.Limit != "":
 		return fmt.Sprintf("%s (%s)", r.Stop, r.Limit)
 	}
@@ -155,7 +155,7 @@ type fates struct {
 
 // childStates are what may become of a child, in the order in which they are told.
 func childStates() []string {
-	return []string{"valid", "invalid", "refused", "without a program", "failed", "timed out", "given up"}
+	return []string{"valid", "invalid", "refused", "without a program", "failed", "timed out", "abandoned"}
 }
 
 // childrenOf counts the children of a run.
@@ -194,7 +194,7 @@ func stateOf(c evolve.Child) string {
 	case class == llm.Stall:
 		return "timed out"
 	case class == llm.GivenUp:
-		return "given up"
+		return "abandoned"
 	}
 	return "without a program"
 }

@@ -35,7 +35,7 @@ func TestSummaryOfARunWithoutAScore(t *testing.T) {
 	got := report.Summary(r, priced)
 	for _, want := range []string{
 		"stopped   budget (Rounds) after", "best      -94.000000, of the initial program: no child is better",
-		"calls     5 answered, 1 failed, 0 timed out, 0 given up or lost, in 6 attempts\n", "5000 prompt tokens (0 cached), 500 completion tokens, ", "FLOPs, money 0.01\n",
+		"calls     5 answered, 1 failed, 0 timed out, 0 abandoned or lost, in 6 attempts\n", "5000 prompt tokens (0 cached), 500 completion tokens, ", "FLOPs, money 0.01\n",
 		"children  6: 4 invalid, 1 without a program, 1 failed\n", "        2 invalid: not a number: \"one\"\n", "        1 failed: 500: out of memory\n",
 		"        1 invalid: not a number: \"one\\x1b[2J\"\n",
 	} {
@@ -80,7 +80,7 @@ func ExampleSummary() {
 	// Output:
 	// stopped   budget (Calls) after 0.0 s
 	// best      -79.000000, from -94.000000
-	// calls     16 answered, 0 failed, 0 timed out, 0 given up or lost, in 21 attempts
+	// calls     16 answered, 0 failed, 0 timed out, 0 abandoned or lost, in 21 attempts
 	// spent     1600 prompt tokens (1024 cached), 160 completion tokens, 1.147e+07 FLOPs
 	// scored    11 evaluations
 	// children  16: 16 valid

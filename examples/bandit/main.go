@@ -44,7 +44,7 @@ func main() {
 	}))
 	defer j.Close()
 	if j.Finished() {
-		fmt.Printf("%s.journal tells of a finished run; remove it to begin anew\n", name)
+		fmt.Printf("%s.journal holds a finished run; remove it to begin anew\n", name)
 	}
 
 	policy, told := &bandit.Challenge{T: calls}, 0.0

@@ -189,7 +189,7 @@ func (l *Ledger) Book(of Size, attempts []llm.Attempt) {
 	l.settle(Amounts{}, used, stalls)
 }
 
-// BookAttempts books what calls cost that earlier incarnations gave up. They are made again, and paid for twice. So a
+// BookAttempts books what calls cost that earlier incarnations abandoned. They are made again, and paid for twice. So a
 // run that is interrupted often cannot spend more than one that is not.
 func (l *Ledger) BookAttempts(records []record.Record) {
 	for _, r := range records {

@@ -8,7 +8,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Size is what decides how much a request may cost. The journal keeps it for calls that were given up, instead
+// A Size is what decides how much a request may cost. The journal keeps it for calls that were abandoned, instead
 // of the request.
 type Size struct {
 	Prompt    int  // the most tokens that its prompt has

@@ -17,7 +17,7 @@ type earlier struct {
 	tried     map[ID][]wal.Place // attempts that ended, of calls whose end was not read yet
 	lost      []wal.Place        // what was in begun when an incarnation ended, in the file's order
 	left      []wal.Place        // what was in tried when one ended, in the file's order
-	abandoned []wal.Place        // calls that were given up or made again, in order
+	abandoned []wal.Place        // calls that were abandoned or made again, in order
 	shown     map[wal.Place]bool // of these, those that this incarnation's result tells, too
 	latest    time.Time          // of the last record read
 	spent     time.Duration      // time of all earlier incarnations
@@ -74,7 +74,7 @@ func (j *Journal) Elapsed() time.Duration {
 	return j.spent + time.Since(j.now)
 }
 
-// Abandoned returns the records of the calls that earlier incarnations of the run gave up, and of the attempts that
+// Abandoned returns the records of the calls that earlier incarnations of the run abandoned, and of the attempts that
 // had ended of calls that were under way at a kill. What they cost counts in the run's budget.
 func (j *Journal) Abandoned() ([]Record, error) {
 	j.mu.Lock()

@@ -21,7 +21,7 @@ const Version = 2
 
 // The errors of package journal, which says what each means.
 var (
-	ErrDiverged = errors.New("the journal tells of another run")
+	ErrDiverged = errors.New("the journal is of another run")
 	ErrWrite    = errors.New("the journal cannot be written")
 	ErrVersion  = errors.New("the journal's format has another version")
 	ErrLocked   = wal.ErrLocked

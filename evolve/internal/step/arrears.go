@@ -21,13 +21,13 @@ type arrears struct {
 
 // awaitLive waits until every decision of earlier incarnations is made again. If replay diverges before that,
 // the run is another one, and must not have paid for anything. In a run that is over nothing more is asked for:
-// its result is final, and a call without an answer was given up when the run stopped.
+// its result is final, and a call without an answer was abandoned when the run stopped.
 func (s *Step) awaitLive(ctx context.Context) error {
 	select {
 	case <-s.Journal.Live():
 		switch {
 		case s.Journal.Finished() && !s.Claiming:
-			return fmt.Errorf("evolve: journal %s tells of a run that is over: %w", s.Journal.Path(), llm.ErrDraining)
+			return fmt.Errorf("evolve: journal %s holds a run that is over: %w", s.Journal.Path(), llm.ErrDraining)
 		case s.Journal.Err() != nil:
 			return s.Journal.Err()
 		}

@@ -212,7 +212,7 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 	return llm.Reply{}, false, err
 }
 
-// abandonedThen returns how a call ended that its own search gave up and went on without. If the end of the
+// abandonedThen returns how a call ended that its own search abandoned and went on without. If the end of the
 // pull is in the file, every call of it without an answer is such a call. Any other means that the search asks
 // for something else now.
 func (c *call) abandonedThen() (llm.Reply, bool, error) {
@@ -232,8 +232,8 @@ func (c *call) abandonedThen() (llm.Reply, bool, error) {
 	return *r.Reply, true, r.Error.Err()
 }
 
-// abandonedAgain returns how a call ended that an earlier incarnation gave up, if this one gives it up too. A
-// run that reached its target gave up what was in flight then. Made again, its result must have the same
+// abandonedAgain returns how a call ended that an earlier incarnation abandoned, if this one abandons it too. A
+// run that reached its target abandoned what was in flight then. Made again, its result must have the same
 // attempts.
 func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
 	r, err := c.Journal.RecallAbandoned(c.id)

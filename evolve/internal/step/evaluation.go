@@ -116,8 +116,8 @@ func (s *Step) evaluate(ctx context.Context, key record.Key, e eval.Evaluator, p
 }
 
 // earlier returns what an evaluation brought in an earlier incarnation. If the journal does not say, it waits until the
-// evaluation may be made: what the file holds is in the accounts only when replay is over, and a run that is over gave
-// this evaluation up and has to give it up again to have the same result.
+// evaluation may be made: what the file holds is in the accounts only when replay is over, and a run that is over
+// abandoned this evaluation and has to do so again to have the same result.
 func (s *Step) earlier(ctx context.Context, a *memory.Asked, key record.Key) (
 	v memory.Verdict, found bool, err error) {
 

@@ -81,7 +81,7 @@ type Account struct {
 	// Limit is the field of the budget that left no room for something. Of several it is the first by name
 	// and not by time: which call was refused first is chance, and replay has to name the same one.
 	Limit string
-	Cut   bool  // something in it was given up
+	Cut   bool  // something in it was abandoned
 	Fatal error // after which the run cannot go on
 }
 

@@ -49,7 +49,7 @@ def f(x, out):
 `
 )
 
-//go:embed recording.md
+//go:embed recording.txt
 var recording string
 
 // options are the flags.
