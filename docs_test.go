@@ -19,6 +19,8 @@ var (
 	declares = regexp.MustCompile(`\.(?:(?:Bool)?Func|(?:Text)?Var|(?:String|U?[Ii]nt(?:64)?|Float64|Bool|Duration)(?:Var)?)` +
 		`\([^"]*?"([\w-]+)",`)
 	aName    = regexp.MustCompile(`\b([a-z]+)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
+	aRow     = regexp.MustCompile("(?m)^\\| `\\w+\\.go`.*? \\|")
+	aFile    = regexp.MustCompile("`(\\w+\\.go)`")
 	aPage    = regexp.MustCompile(`docs/[\w/-]+\.md(?:#[\w-]+)?`)
 	notWords = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
@@ -151,6 +153,32 @@ func TestNamesOfTheDocsAreThere(t *testing.T) {
 	}
 	if named < 100 {
 		t.Errorf("the pages name %d things of packages: is the expression right?", named)
+	}
+}
+
+// The files and packages of evolve that contributing.md names are there, and no package below evolve/internal is left out.
+func TestFilesOfTheDocsAreThere(t *testing.T) {
+	page := sources(t)["docs/contributing.md"]
+	rows := 0
+	for _, row := range aRow.FindAllString(page, -1) {
+		for _, m := range aFile.FindAllStringSubmatch(row, -1) {
+			rows++
+			if _, err := os.Stat(filepath.Join("evolve", m[1])); err != nil {
+				t.Errorf("docs/contributing.md has a row for %s, which is not in evolve", m[1])
+			}
+		}
+	}
+	if rows < 10 {
+		t.Errorf("docs/contributing.md has rows for %d files of evolve: is the expression right?", rows)
+	}
+	dirs, err := os.ReadDir("evolve/internal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range dirs {
+		if !strings.Contains(page, "\n| `"+d.Name()+"` |") {
+			t.Errorf("docs/contributing.md has no row for evolve/internal/%s", d.Name())
+		}
 	}
 }
 
