@@ -125,7 +125,8 @@ func askAround(g *game) ([]float64, error) {
 		answers[i] = p
 	}
 	if !slices.Equal(answers[0], answers[1]) {
-		return nil, fmt.Errorf("draw %d: asked twice with the same stream, Probs gave %v and then %v", g.t, answers[0], answers[1])
+		return nil, fmt.Errorf("draw %d: asked twice with the same stream, Probs gave %v and then %v", g.t, answers[0],
+			answers[1])
 	}
 	return answers[0], nil
 }
@@ -211,8 +212,8 @@ func checkSizedPulls(fresh func() bandit.Policy) error {
 	return nil
 }
 
-// checkCosts plays two policies side by side, with pulls that differ in size. One is told that all calls cost the same, in
-// which it may see no difference. Then it plays with costs that differ a millionfold.
+// checkCosts plays two policies side by side, with pulls that differ in size. One is told that all calls cost the same,
+// in which it may see no difference. Then it plays with costs that differ a millionfold.
 func checkCosts(fresh func() bandit.Policy) error {
 	const arms = 6
 	g, twin := newGame(fresh(), arms, 14), newGame(fresh(), arms, 14)
@@ -289,7 +290,8 @@ func checkAdopted(fresh func() bandit.Policy) error {
 		return err
 	}
 	if !slices.Equal(p, q) {
-		return fmt.Errorf("after %d outcomes Probs gives %v, but %v if it was not asked before: does Update need what Probs sets? Pull.Arms is the number of arms", outcomes, p, q)
+		return fmt.Errorf("after %d outcomes Probs gives %v, but %v if it was not asked before: does Update need what "+
+			"Probs sets? Pull.Arms is the number of arms", outcomes, p, q)
 	}
 	return nil
 }

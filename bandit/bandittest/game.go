@@ -22,7 +22,8 @@ type game struct {
 }
 
 func newGame(p bandit.Policy, arms int, seed uint64) *game {
-	g := &game{policy: p, seed: seed, open: make([]bool, arms), pending: make([]int, arms), rng: rand.New(rand.NewPCG(seed, 1))}
+	g := &game{policy: p, seed: seed, open: make([]bool, arms), pending: make([]int, arms),
+		rng: rand.New(rand.NewPCG(seed, 1))}
 	g.openAll()
 	return g
 }
@@ -41,8 +42,8 @@ func (g *game) openSome() {
 	g.open[g.rng.IntN(len(g.open))] = true
 }
 
-// resize draws the calls of each arm's next pull, from 1 to a thousand. One arm in eight does not say, and in one draw of
-// eight none does. The calls of a pending pull stay.
+// resize draws the calls of each arm's next pull, from 1 to a thousand. One arm in eight does not say, and in one draw
+// of eight none does. The calls of a pending pull stay.
 func (g *game) resize() {
 	before := g.calls
 	if g.calls = nil; g.rng.IntN(8) == 0 {
@@ -64,11 +65,14 @@ func (g *game) probs() ([]float64, error) { return g.ask(g.seed) }
 
 // ask is probs with another random stream for the policy.
 func (g *game) ask(stream uint64) ([]float64, error) {
-	p, open, pending, calls := make([]float64, len(g.open)), slices.Clone(g.open), slices.Clone(g.pending), slices.Clone(g.calls)
+	p, open, pending, calls := make([]float64, len(g.open)), slices.Clone(g.open), slices.Clone(g.pending),
+		slices.Clone(g.calls)
 	costs := slices.Clone(g.costs)
-	r := bandit.Round{T: g.t, Open: open, Pending: pending, Calls: calls, Costs: costs, Rand: rand.New(rand.NewPCG(stream, uint64(g.t)))}
+	r := bandit.Round{T: g.t, Open: open, Pending: pending, Calls: calls, Costs: costs,
+		Rand: rand.New(rand.NewPCG(stream, uint64(g.t)))}
 	g.policy.Probs(p, r)
-	if !slices.Equal(open, g.open) || !slices.Equal(pending, g.pending) || !slices.Equal(calls, g.calls) || !slices.Equal(costs, g.costs) {
+	if !slices.Equal(open, g.open) || !slices.Equal(pending, g.pending) || !slices.Equal(calls, g.calls) ||
+		!slices.Equal(costs, g.costs) {
 		return nil, fmt.Errorf("draw %d: the Round was changed by Probs", g.t)
 	}
 	if err := distribution(p, g.open); err != nil {

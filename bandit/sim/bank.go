@@ -125,9 +125,11 @@ func (r Recorded) validate() error {
 		case math.IsNaN(rise.Score) || math.IsInf(rise.Score, 0):
 			return fmt.Errorf("rise %d has the score %v: need a finite number", i, rise.Score)
 		case i > 0 && rise.Pulls <= r.Rises[i-1].Pulls:
-			return fmt.Errorf("rise %d is in generation %d, after one in %d: need them in order", i, rise.Pulls, r.Rises[i-1].Pulls)
+			return fmt.Errorf("rise %d is in generation %d, after one in %d: need them in order", i, rise.Pulls,
+				r.Rises[i-1].Pulls)
 		case i > 0 && rise.Score <= r.Rises[i-1].Score:
-			return fmt.Errorf("rise %d is to %v, from %v: need a higher score, as a best score never falls", i, rise.Score, r.Rises[i-1].Score)
+			return fmt.Errorf("rise %d is to %v, from %v: need a higher score, as a best score never falls", i, rise.Score,
+				r.Rises[i-1].Score)
 		}
 	}
 	return nil

@@ -36,7 +36,8 @@ func (b *Bank) Write(w io.Writer) error {
 	}
 	var out bytes.Buffer
 	task, made := quoted(b.Task), quoted(b.Made)
-	fmt.Fprintf(&out, "{\"version\": %d, \"task\": %s, \"n\": %d, \"made\": %s, \"searches\": [", bankVersion, task, b.N, made)
+	fmt.Fprintf(&out, "{\"version\": %d, \"task\": %s, \"n\": %d, \"made\": %s, \"searches\": [", bankVersion, task, b.N,
+		made)
 	for i, r := range b.Searches {
 		if i > 0 {
 			out.WriteByte(',')

@@ -68,7 +68,8 @@ func newCell(cfg StudyConfig, s Setting, runs []run) Cell {
 func newLevels(cfg StudyConfig, s Setting, runs []run, robin [][]float64) []Level {
 	var levels []Level
 	for i, m := range cfg.Multiples {
-		levels = append(levels, Level{Multiple: float64(cfg.after(m, s)) / float64(s.Rounds), Score: reliableLevel(robin[i], reliableShare)})
+		levels = append(levels, Level{Multiple: float64(cfg.after(m, s)) / float64(s.Rounds),
+			Score: reliableLevel(robin[i], reliableShare)})
 	}
 	for _, score := range cfg.Scores {
 		levels = append(levels, Level{Score: score})

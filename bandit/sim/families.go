@@ -31,9 +31,9 @@ import (
 //	leaping-ideas      tune ideas, and now and then find a better one
 //	polish             rise for ever, ever more slowly, each by a law of its own
 //
-// The constants of bandit.ExpectedImprovement were chosen on the first eleven and on others, those of bandit.Challenge also
-// on ideas, fast-or-high and both kinds of luck. Nothing was tuned on shrinking-noise, exchangeable, linear, crossing,
-// leaping-ideas and polish, so claims are checked on these. Whoever tunes on them has to make others.
+// The constants of bandit.ExpectedImprovement were chosen on the first eleven and on others, those of bandit.Challenge
+// also on ideas, fast-or-high and both kinds of luck. Nothing was tuned on shrinking-noise, exchangeable, linear,
+// crossing, leaping-ideas and polish, so claims are checked on these. Whoever tunes on them has to make others.
 func Families() []Family {
 	var all []Family
 	for _, f := range families {
@@ -76,8 +76,8 @@ func Named(name string) *Formula {
 }
 
 // heavyTail improves with chance min(½, λ/(s + 4)) by child number s, where λ = 2·exp(0.7·z) per arm and z is standard
-// normal, so jumps come evenly in log time, some ten in 512 children. A jump closes the share min(1, 0.02·u^(−1/1.2)) of
-// the gap to 1, u uniform: a Pareto law.
+// normal, so jumps come evenly in log time, some ten in 512 children. A jump closes the share min(1, 0.02·u^(−1/1.2))
+// of the gap to 1, u uniform: a Pareto law.
 func heavyTail(r *rand.Rand) func(s int, best float64) float64 {
 	rate := 2 * logNormal(r, 0.7)
 	return func(s int, best float64) float64 {
@@ -104,8 +104,8 @@ func plateaus(r *rand.Rand) func(s int, best float64) float64 {
 	}
 }
 
-// powerLaw has scores normal with deviation 0.01 about A − (A − 0.3)·(1 + s/τ)^(−b), which cannot pass A, with A uniform in
-// 0.6 to 0.98, b in 0.2 to 0.8 and τ log-uniform in 2 to 40 per arm.
+// powerLaw has scores normal with deviation 0.01 about A − (A − 0.3)·(1 + s/τ)^(−b), which cannot pass A, with A
+// uniform in 0.6 to 0.98, b in 0.2 to 0.8 and τ log-uniform in 2 to 40 per arm.
 func powerLaw(r *rand.Rand) func(s int, best float64) float64 {
 	ceiling, b, tau := between(r, 0.6, 0.98), between(r, 0.2, 0.8), scale(r, 2, 40)
 	return func(s int, best float64) float64 {
@@ -115,8 +115,8 @@ func powerLaw(r *rand.Rand) func(s int, best float64) float64 {
 }
 
 // firstImpressions have a first child that scores anything from 0.2 to 0.6, whatever the arm is worth. From there each
-// child improves with chance q, log-uniform in 0.004 to 0.1 per arm, and closes an exponential share, 0.08 on average, of
-// the gap to 1.
+// child improves with chance q, log-uniform in 0.004 to 0.1 per arm, and closes an exponential share, 0.08 on average,
+// of the gap to 1.
 func firstImpressions(r *rand.Rand) func(s int, best float64) float64 {
 	spread := 0.4 // a variable, so that the sum is rounded as it always was
 	first, rate := between(r, 0.2, 0.2+spread), scale(r, 0.004, 0.1)
@@ -166,9 +166,9 @@ func lateBloomers(r *rand.Rand) func(s int, best float64) float64 {
 	}
 }
 
-// draws come from the arm's Gumbel distribution, of mode uniform in 0.3 to 0.5 and scale log-uniform in 0.01 to 0.06. The
-// best so far rises as the logarithm of the number of children, and the arm with the widest tail wins, not the one with
-// the best mean.
+// draws come from the arm's Gumbel distribution, of mode uniform in 0.3 to 0.5 and scale log-uniform in 0.01 to 0.06.
+// The best so far rises as the logarithm of the number of children, and the arm with the widest tail wins, not the one
+// with the best mean.
 func draws(r *rand.Rand) func(s int, best float64) float64 {
 	mode, width := between(r, 0.3, 0.5), scale(r, 0.01, 0.06)
 	return func(int, float64) float64 { return mode - width*math.Log(r.ExpFloat64()) }
@@ -186,8 +186,9 @@ func staircase(r *rand.Rand) func(s int, best float64) float64 {
 	}
 }
 
-// lateJumps improve with chance 0.02 by each child, and close an exponential share, 0.01 on average, of the gap to 1. Half
-// of the arms jump, at a child whose number is log-uniform in 30 to 3000, by the share uniform in 0.3 to 0.7 of the gap.
+// lateJumps improve with chance 0.02 by each child, and close an exponential share, 0.01 on average, of the gap to 1.
+// Half of the arms jump, at a child whose number is log-uniform in 30 to 3000, by the share uniform in 0.3 to 0.7 of
+// the gap.
 func lateJumps(r *rand.Rand) func(s int, best float64) float64 {
 	at := math.MaxInt
 	if r.Float64() < 0.5 {
@@ -205,8 +206,8 @@ func lateJumps(r *rand.Rand) func(s int, best float64) float64 {
 	}
 }
 
-// nearTop improves with chance q by each child, log-uniform in 0.03 to 0.3 per arm, and closes an exponential share, 0.1
-// on average, of the gap to the arm's own top, which is 1 − 0.1·u² with u uniform in 0 to 1.
+// nearTop improves with chance q by each child, log-uniform in 0.03 to 0.3 per arm, and closes an exponential share,
+// 0.1 on average, of the gap to the arm's own top, which is 1 − 0.1·u² with u uniform in 0 to 1.
 func nearTop(r *rand.Rand) func(s int, best float64) float64 {
 	u, rate := r.Float64(), scale(r, 0.03, 0.3)
 	top := 1 - 0.1*u*u
@@ -218,8 +219,8 @@ func nearTop(r *rand.Rand) func(s int, best float64) float64 {
 	}
 }
 
-// deadArms are dead with chance 0.7. The others improve with chance q by each child, log-uniform in 0.02 to 0.2 per arm,
-// and close an exponential share, 0.02 on average, of the gap to 1.
+// deadArms are dead with chance 0.7. The others improve with chance q by each child, log-uniform in 0.02 to 0.2 per
+// arm, and close an exponential share, 0.02 on average, of the gap to 1.
 func deadArms(r *rand.Rand) func(s int, best float64) float64 {
 	dead, rate := r.Float64() < 0.7, scale(r, 0.02, 0.2)
 	return func(s int, best float64) float64 {
@@ -239,8 +240,8 @@ func shrinkingNoise(r *rand.Rand) func(s int, best float64) float64 {
 	}
 }
 
-// exchangeable improves with chance 0.05 by each child, and closes an exponential share, 0.01 on average, of the gap to 1.
-// Whatever is given to a second arm is lost to the first.
+// exchangeable improves with chance 0.05 by each child, and closes an exponential share, 0.01 on average, of the gap to
+// 1. Whatever is given to a second arm is lost to the first.
 func exchangeable(r *rand.Rand) func(s int, best float64) float64 {
 	return func(s int, best float64) float64 {
 		if r.Float64() >= 0.05 {
@@ -257,8 +258,8 @@ func linear(r *rand.Rand) func(s int, best float64) float64 {
 	return func(s int, best float64) float64 { return min(v*float64(s), 1) }
 }
 
-// crossing has scores normal with deviation 0.01 about A·(1 − exp(−s/τ)), with τ log-uniform in 10 to 1000 per arm and A =
-// 0.2 + 0.25·log₁₀(τ/10) + 0.3·u with u uniform in 0 to 1.
+// crossing has scores normal with deviation 0.01 about A·(1 − exp(−s/τ)), with τ log-uniform in 10 to 1000 per arm and
+// A = 0.2 + 0.25·log₁₀(τ/10) + 0.3·u with u uniform in 0 to 1.
 func crossing(r *rand.Rand) func(s int, best float64) float64 {
 	tau := scale(r, 10, 1000)
 	top := 0.2 + 0.25*math.Log10(tau/10) + 0.3*r.Float64()
@@ -268,10 +269,10 @@ func crossing(r *rand.Rand) func(s int, best float64) float64 {
 }
 
 // ideas returns a family whose arms each tune an idea. A child has no score with the chance invalid, and repeats an
-// earlier one with the chance 0.3. The first other child finds the idea, whose worth is min(1, 0.1 + 0.12·u^(−tail)) with
-// u uniform in 0 to 1, and comes up to 0.3 of the way there. Every second one that follows closes an exponential share,
-// share on average, of the gap to the idea's worth. With the chance leap·(1 − best) a child draws another idea, and
-// takes it if it is worth more.
+// earlier one with the chance 0.3. The first other child finds the idea, whose worth is min(1, 0.1 + 0.12·u^(−tail))
+// with u uniform in 0 to 1, and comes up to 0.3 of the way there. Every second one that follows closes an exponential
+// share, share on average, of the gap to the idea's worth. With the chance leap·(1 − best) a child draws another idea,
+// and takes it if it is worth more.
 func ideas(invalid, share, leap, tail float64) func(r *rand.Rand) func(s int, best float64) float64 {
 	return func(r *rand.Rand) func(s int, best float64) float64 {
 		worth := 0.0
@@ -294,8 +295,8 @@ func ideas(invalid, share, leap, tail float64) func(r *rand.Rand) func(s int, be
 }
 
 // fastOrHigh are of two kinds. Six in ten improve with chance 0.3 by each child and close an exponential share, 0.08 on
-// average, of the gap to a top that is uniform in 0.3 to 0.5. The others do so with chance 0.06 and a share of 0.06, to a
-// top in 0.6 to 0.95.
+// average, of the gap to a top that is uniform in 0.3 to 0.5. The others do so with chance 0.06 and a share of 0.06, to
+// a top in 0.6 to 0.95.
 func fastOrHigh(r *rand.Rand) func(s int, best float64) float64 {
 	slow := r.Float64() < 0.4
 	top, rate, share := between(r, 0.3, 0.5), 0.3, 0.08

@@ -6,8 +6,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A Formula is a [Family] by a formula: a child's score follows from its number and the best score so far. A child knows
-// of all that were made before it, also of its own generation, so N children at once are as good as N in turn.
+// A Formula is a [Family] by a formula: a child's score follows from its number and the best score so far. A child
+// knows of all that were made before it, also of its own generation, so N children at once are as good as N in turn.
 type Formula struct {
 	Name  string  // differs from those of other families, as arms' random numbers depend on it
 	Start float64 // the best score before the first child

@@ -191,10 +191,12 @@ func (c StudyConfig) run(s Setting, seed uint64) (run, error) {
 }
 
 // one plays one policy, and returns the best score after 0, 1, ..., T pulls.
-func (c StudyConfig) one(p Contender, s Setting, seed uint64, arms [][]float64) (best []float64, seconds float64, err error) {
+func (c StudyConfig) one(p Contender, s Setting, seed uint64, arms [][]float64) (
+	best []float64, seconds float64, err error) {
 	if p.Play == nil {
 		k := cmp.Or(min(p.Arms, s.Arms), s.Arms)
-		played, err := Play(p.New(s), arms[:k], PlayConfig{Rounds: s.Rounds, Seed: seed, N: max(s.N, 1), InFlight: c.InFlight, Delay: c.Delay})
+		played, err := Play(p.New(s), arms[:k], PlayConfig{Rounds: s.Rounds, Seed: seed, N: max(s.N, 1),
+			InFlight: c.InFlight, Delay: c.Delay})
 		return played.Best, 0, err
 	}
 	best, seconds, err = p.Play(s, seed)

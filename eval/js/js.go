@@ -23,8 +23,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// A Config bounds what programs may use. Its zero value suits programs that compute a few numbers. A program has at most
-// 256 KiB and returns at most 1 MiB of JSON, and its calls nest 5000 deep, or less where built-ins call back.
+// A Config bounds what programs may use. Its zero value suits programs that compute a few numbers. A program has at
+// most 256 KiB and returns at most 1 MiB of JSON, and its calls nest 5000 deep, or less where built-ins call back.
 type Config struct {
 	// Timeout is the wall time from compiling a program to reading its result; 0 means 5 s.
 	Timeout time.Duration

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// What the server keeps on its disk, in streams that a run makes. Streams that exist are used as they are: in a cluster,
-// make them beforehand with as many replicas as are wanted.
+// What the server keeps on its disk, in streams that a run makes. Streams that exist are used as they are: in a
+// cluster, make them beforehand with as many replicas as are wanted.
 const (
 	jobsAge      = 24 * time.Hour      // age at which a job that no worker took is dropped
 	resultsAge   = 30 * 24 * time.Hour // age at which a result is forgotten

@@ -15,10 +15,10 @@ type Build func(ctx context.Context, program string) (Image, error)
 
 // An Image is a program in runnable form: a command and the files in its working directory.
 //
-// The command finds shared memory of twice TIMING_HALF bytes under the descriptor TIMING_SHARED, and installs the seccomp
-// filter in TIMING_ALONE before it loads the program. It writes one line end to its standard input, a socket, when it is
-// loaded and after each answer. It is asked by 16 bytes: the lengths of the input, at the start of the memory, and of the
-// output, in its second half. harness.py does this in 20 lines.
+// The command finds shared memory of twice TIMING_HALF bytes under the descriptor TIMING_SHARED, and installs the
+// seccomp filter in TIMING_ALONE before it loads the program. It writes one line end to its standard input, a socket,
+// when it is loaded and after each answer. It is asked by 16 bytes: the lengths of the input, at the start of the
+// memory, and of the output, in its second half. harness.py does this in 20 lines.
 type Image struct {
 	// the command and its arguments; the first is a path, absolute or relative to the working directory
 	Args  []string

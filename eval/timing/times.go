@@ -53,7 +53,8 @@ func (t times) disturbed(cfg Config) (n int) {
 	return n
 }
 
-// calmest returns the pairs that count: those during which other processes used the processors least, the first of equals.
+// calmest returns the pairs that count: those during which other processes used the processors least, the first of
+// equals.
 func (t times) calmest(cfg Config) times {
 	slices.SortStableFunc(t, func(a, b pair) int { return cmp.Compare(a.excess(cfg), b.excess(cfg)) })
 	return t[:min(cfg.Pairs, len(t))]

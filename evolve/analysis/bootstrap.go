@@ -16,8 +16,8 @@ import (
 // the Edge of the Statistical Precipice", 2021). Percentiles are of type 7 of R. J. Hyndman, Y. Fan, "Sample Quantiles
 // in Statistical Packages", 1996, the default of R and NumPy.
 //
-// With few runs in a stratum such intervals are too narrow: of n runs of equal spread, by the factor √((n−1)/n) and
-// for the normal quantile in place of Student's. With ten runs a 95 % interval of a mean covers about 90 %, and less where
+// With few runs in a stratum such intervals are too narrow: of n runs of equal spread, by the factor √((n−1)/n) and for
+// the normal quantile in place of Student's. With ten runs a 95 % interval of a mean covers about 90 %, and less where
 // runs are skewed. [Bootstrap.Paired] has a bootstrap-t for the difference, which covers better.
 //
 // The zero value is ready for use. Methods may be called concurrently.

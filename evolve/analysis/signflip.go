@@ -8,8 +8,8 @@ import (
 )
 
 // SignFlip returns the two-sided p-value of the hypothesis that paired differences are symmetric about 0, by a
-// randomisation test (R. A. Fisher, "The Design of Experiments", 1935, section 21): each difference is then as likely as
-// its negative. That holds if the methods do not differ. It does not hold for every difference whose mean is 0: of
+// randomisation test (R. A. Fisher, "The Design of Experiments", 1935, section 21): each difference is then as likely
+// as its negative. That holds if the methods do not differ. It does not hold for every difference whose mean is 0: of
 // log-normal ones, in ten pairs, 13 in 100 tests reject at 0.05. Whether the mean differs is what the interval of
 // [Bootstrap.Paired] tells. Over random signs SignFlip compares |[Mean]| of the differences with that of the data:
 //
@@ -17,9 +17,9 @@ import (
 //
 // Under its hypothesis this p is valid whatever the distribution (B. Phipson, G. K. Smyth, "Permutation P-values Should
 // Never Be Zero", 2010), and is never below 1/(1+flips): tests that [Holm] corrects need flips well above their number
-// over the level. With n pairs it is seldom below 2/2ⁿ, so fewer than six pairs cannot reach 0.05. The signs of assignment i
-// are drawn from the stream at (seed, "signs", i). It returns an error unless x and y have the same shape and finite
-// scores, or if flips is below 1.
+// over the level. With n pairs it is seldom below 2/2ⁿ, so fewer than six pairs cannot reach 0.05. The signs of
+// assignment i are drawn from the stream at (seed, "signs", i). It returns an error unless x and y have the same shape
+// and finite scores, or if flips is below 1.
 func SignFlip(x, y Scores, flips int, seed uint64) (p float64, err error) {
 	if err := validatePair(x, y, true); err != nil {
 		return 0, err

@@ -9,15 +9,15 @@ import (
 // fewestStudentized is the least number of pairs for which the spread of a sample tells something of its mean's error.
 const fewestStudentized = 6
 
-// studentized returns [Mean] of paired differences d with the interval of the bootstrap-t (B. Efron, R. J. Tibshirani, "An
-// Introduction to the Bootstrap", 1993, section 12.5): with s the standard error of the mean,
+// studentized returns [Mean] of paired differences d with the interval of the bootstrap-t (B. Efron, R. J. Tibshirani,
+// "An Introduction to the Bootstrap", 1993, section 12.5): with s the standard error of the mean,
 //
 //	s² = Σ vₖ/nₖ / S²    over the S strata, of nₖ differences with the variance vₖ
 //
-// and t* = (mean* − mean)/s* of a sample, the interval goes from mean − s·q(t*, 1−α/2) to mean − s·q(t*, α/2). It leans to
-// the side where differences have their long tail, which percentiles do not, so it covers better for skewed gains. Samples
-// without spread are left out. ok is false with fewer than 6 pairs, with a stratum of one, or if the differences or most of
-// the samples have no spread. b is filled.
+// and t* = (mean* − mean)/s* of a sample, the interval goes from mean − s·q(t*, 1−α/2) to mean − s·q(t*, α/2). It leans
+// to the side where differences have their long tail, which percentiles do not, so it covers better for skewed gains.
+// Samples without spread are left out. ok is false with fewer than 6 pairs, with a stratum of one, or if the
+// differences or most of the samples have no spread. b is filled.
 func (b Bootstrap) studentized(d Scores) (i Interval, ok bool) {
 	center, width, ok := meanError(d)
 	if !ok || !(width > 0) || d.runs() < fewestStudentized {
@@ -38,8 +38,8 @@ func (b Bootstrap) studentized(d Scores) (i Interval, ok bool) {
 	return Interval{Value: center, Low: center - width*high, High: center - width*low}, true
 }
 
-// meanError returns the mean over strata of their means, and its standard error. ok is false if a stratum has fewer than
-// two values.
+// meanError returns the mean over strata of their means, and its standard error. ok is false if a stratum has fewer
+// than two values.
 func meanError(d Scores) (center, width float64, ok bool) {
 	var variance float64
 	for _, stratum := range d {

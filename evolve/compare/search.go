@@ -32,8 +32,8 @@ type Setting struct {
 	Start *eval.Candidate // what it begins with, already scored; nil means the task's initial program
 }
 
-// Greedy returns a greedy search. Task, LLM, Seed and Start of cfg are filled in. Where scores are noisy every program is
-// scored once.
+// Greedy returns a greedy search. Task, LLM, Seed and Start of cfg are filled in. Where scores are noisy every program
+// is scored once.
 func Greedy(name string, cfg evolve.GreedyConfig) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		cfg := cfg
@@ -49,9 +49,9 @@ func Greedy(name string, cfg evolve.GreedyConfig) Search {
 	}}
 }
 
-// Population returns the search that is one population. Task, LLM, Seed and Start of what configure returns are filled in,
-// and N with 1 if it is 0. Its Noise is left out where scores are exact. Where they are noisy, every program is scored once
-// if there is none. Parts that keep anything have to be made anew in each call.
+// Population returns the search that is one population. Task, LLM, Seed and Start of what configure returns are filled
+// in, and N with 1 if it is 0. Its Noise is left out where scores are exact. Where they are noisy, every program is
+// scored once if there is none. Parts that keep anything have to be made anew in each call.
 func Population(name string, configure func(s Setting) population.Config) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		c := configure(s)

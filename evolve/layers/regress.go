@@ -13,7 +13,8 @@ import (
 // ridge is added to the sums of squares of features.
 const ridge = 0.001
 
-var errApart = errors.New("layers: Regress cannot tell the columns of features apart: need values that are about as large as 1")
+var errApart = errors.New("layers: Regress cannot tell the columns of features apart: " +
+	"need values that are about as large as 1")
 
 // Regress returns for each base of a pool the weights w with which Σⱼ wⱼ·features[i][j] comes nearest to what the base
 // scores at case i, by least squares of the Result.Cases that stage one has found. So it costs no call and no

@@ -41,8 +41,8 @@ func Size(arms []Arm) int {
 }
 
 // Curves returns the arms' best scores as [sim.Oracle] and [sim.RoundRobin] take them: after 0, 1, ... pulls. They
-// compare searches at equal cost. So where pulls differ in size, as with an evolve.Breadth, a curve has a score for each
-// model call instead, and that of a pull stands from its last call on. [Size] tells which.
+// compare searches at equal cost. So where pulls differ in size, as with an evolve.Breadth, a curve has a score for
+// each model call instead, and that of a pull stands from its last call on. [Size] tells which.
 func Curves(arms []Arm) [][]float64 {
 	byCall := differ(arms)
 	curves := make([][]float64, len(arms))
@@ -89,7 +89,8 @@ func (a Arm) validateCalls() error {
 	}
 	for i, n := range a.Calls {
 		if n < 1 || n > mostCalls {
-			return fmt.Errorf("replay: search %s: %d calls in generation %d: need at least 1, and at most %d", a.Name, n, i+1, mostCalls)
+			return fmt.Errorf("replay: search %s: %d calls in generation %d: need at least 1, and at most %d", a.Name, n, i+1,
+				mostCalls)
 		}
 	}
 	return nil

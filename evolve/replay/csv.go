@@ -39,7 +39,8 @@ func readCSV(r io.Reader) (Log, error) {
 // readWide reads a column for each search.
 func readWide(head []string, rows [][]string) ([]Arm, error) {
 	if len(head) < 2 {
-		return nil, fmt.Errorf("replay: CSV with the one column %q: need a column of generations and one for each search", head[0])
+		return nil, fmt.Errorf("replay: CSV with the one column %q: need a column of generations and one for each search",
+			head[0])
 	}
 	arms := make([]Arm, len(head)-1)
 	for i := range arms {
@@ -73,7 +74,8 @@ type columns struct{ arm, generation, score int }
 func longForm(head []string) (columns, bool) {
 	find := func(names ...string) int {
 		for _, name := range names {
-			if i := slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) }); i >= 0 {
+			same := func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) }
+			if i := slices.IndexFunc(head, same); i >= 0 {
 				return i
 			}
 		}
@@ -91,7 +93,8 @@ func (c columns) read(rows [][]string) ([]Arm, error) {
 		name := strings.TrimSpace(row[c.arm])
 		g, err := strconv.Atoi(strings.TrimSpace(row[c.generation]))
 		if err != nil || g < 0 {
-			return nil, fmt.Errorf("replay: row %d of the CSV is generation %q: need a whole number, at least 0", i+1, row[c.generation])
+			return nil, fmt.Errorf("replay: row %d of the CSV is generation %q: need a whole number, at least 0", i+1,
+				row[c.generation])
 		}
 		v, err := parseScore(strings.TrimSpace(row[c.score]))
 		if err != nil {

@@ -121,7 +121,8 @@ func (s Step) validate(round int) error {
 	case !finite(s.Reward):
 		return fmt.Errorf("replay: step %d has reward %v", round, s.Reward)
 	case !finite(s.Model) || !finite(s.Expected):
-		return fmt.Errorf("replay: step %d has the rewards %v and %v of a model: need finite numbers", round, s.Model, s.Expected)
+		return fmt.Errorf("replay: step %d has the rewards %v and %v of a model: need finite numbers", round, s.Model,
+			s.Expected)
 	}
 	return nil
 }
@@ -170,7 +171,8 @@ func (l Log) Fixed(probs []float64) (iter.Seq[Step], error) {
 		sum += p
 	}
 	if len(probs) != len(l.Arms) || math.Abs(sum-1) > 1e-6 {
-		return nil, fmt.Errorf("replay: %d chances that sum to %v for %d arms: need one an arm, and a sum of 1", len(probs), sum, len(l.Arms))
+		return nil, fmt.Errorf("replay: %d chances that sum to %v for %d arms: need one an arm, and a sum of 1", len(probs),
+			sum, len(l.Arms))
 	}
 	return func(yield func(Step) bool) {
 		for i, arm := range l.Run.Selections {
@@ -195,7 +197,8 @@ func (l Log) Along(fresh func() bandit.Policy, limit int) (iter.Seq[Step], error
 
 func (l Log) along(p bandit.Policy, limit int, yield func(Step) bool) {
 	k := len(l.Arms)
-	probs, open, pending, pulls, calls := make([]float64, k), slices.Repeat([]bool{true}, k), make([]int, k), make([]int, k), make([]int, k)
+	probs, open, pending, pulls, calls := make([]float64, k), slices.Repeat([]bool{true}, k), make([]int, k),
+		make([]int, k), make([]int, k)
 	for i, arm := range l.Run.Selections {
 		clear(probs)
 		round := bandit.Round{T: i, Open: open, Pending: pending, Rand: stream.New(l.Run.Seed, "along", uint64(i))}

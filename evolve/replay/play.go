@@ -11,10 +11,12 @@ import (
 
 // A Config says how a policy is played over a log.
 type Config struct {
-	Rounds int    // pulls to play; 0 means until every search's log has ended
-	Calls  int    // model calls to play; 0 means no limit. A pull that would pass it is not made, and ends the play. Every pull must say its calls
-	Cap    int    // pulls of an arm after which it is closed; 0 means none. Give the logged run's, if it had one
-	Seed   uint64 // of the draws; 0 is a seed like any other
+	Rounds int // pulls to play; 0 means until every search's log has ended
+	// Calls is the model calls to play; 0 means no limit. A pull that would pass it is not made, and ends the play. Every
+	// pull must say its calls.
+	Calls int
+	Cap   int    // pulls of an arm after which it is closed; 0 means none. Give the logged run's, if it had one
+	Seed  uint64 // of the draws; 0 is a seed like any other
 }
 
 // Play plays p over logged searches, as evolve.Run would have with one pull pending at a time. It returns the
@@ -34,7 +36,8 @@ func Play(p bandit.Policy, arms []Arm, cfg Config) (sim.Played, error) {
 	case cfg.Calls < 0:
 		return sim.Played{}, fmt.Errorf("replay: Play of %d calls: need at least 0", cfg.Calls)
 	case cfg.Calls > 0 && Size(arms) == 0:
-		return sim.Played{}, errors.New("replay: Play of a number of calls over a log that does not say how many its pulls made: give Rounds")
+		return sim.Played{}, errors.New("replay: Play of a number of calls over a log that does not say how many its pulls " +
+			"made: give Rounds")
 	}
 	g := newGame(p, arms, cfg)
 	for cfg.Rounds == 0 || len(g.Selections) < cfg.Rounds {
@@ -65,7 +68,8 @@ type game struct {
 }
 
 func newGame(p bandit.Policy, arms []Arm, cfg Config) *game {
-	g := &game{cfg: cfg, player: bandit.NewPlayer(p, len(arms), cfg.Seed), arms: arms, pulls: make([]int, len(arms)), open: make([]bool, len(arms)), calls: make([]int, len(arms))}
+	g := &game{cfg: cfg, player: bandit.NewPlayer(p, len(arms), cfg.Seed), arms: arms, pulls: make([]int, len(arms)),
+		open: make([]bool, len(arms)), calls: make([]int, len(arms))}
 	best := arms[0].Best[0]
 	for i, a := range arms {
 		best = max(best, a.Best[0])
@@ -143,7 +147,8 @@ func Verify(l Log, p bandit.Policy, limit int) error {
 		case i >= len(played.Selections) || played.Selections[i] != arm:
 			return fmt.Errorf("replay: round %d: %v draws another arm than the log's %d", i, p, arm)
 		case l.Run.Propensities != nil && math.Abs(played.Propensities[i]-l.Run.Propensities[i]) > 1e-9:
-			return fmt.Errorf("replay: round %d: %v draws arm %d with propensity %v, the log has %v", i, p, arm, played.Propensities[i], l.Run.Propensities[i])
+			return fmt.Errorf("replay: round %d: %v draws arm %d with propensity %v, the log has %v", i, p, arm,
+				played.Propensities[i], l.Run.Propensities[i])
 		}
 	}
 	return nil

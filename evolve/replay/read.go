@@ -45,7 +45,8 @@ func ReadFiles(paths ...string) (Log, error) {
 			all.Task, all.Model, all.N, all.Breadth = l.Task, l.Model, l.N, l.Breadth
 		}
 		if l.Task != all.Task || l.N != all.N || l.Breadth != all.Breadth {
-			return Log{}, fmt.Errorf("replay: %s is of task %q with %s, the first file of %q with %s: scores are not comparable", filepath.Base(path), l.Task, l.generations(), all.Task, all.generations())
+			return Log{}, fmt.Errorf("replay: %s is of task %q with %s, the first file of %q with %s: scores are not "+
+				"comparable", filepath.Base(path), l.Task, l.generations(), all.Task, all.generations())
 		}
 		for _, a := range l.Arms {
 			a.Rewards = nil // of a run that is not kept
@@ -68,8 +69,8 @@ func (l Log) generations() string {
 	return s
 }
 
-// Read reads a log: JSON if it begins with a brace, else CSV. JSON is a result of this library or of the BaSE paper's code,
-// greedy or bandit (see docs/reference.md).
+// Read reads a log: JSON if it begins with a brace, else CSV. JSON is a result of this library or of the BaSE paper's
+// code, greedy or bandit (see docs/reference.md).
 //
 // CSV has scores by generation, in one of two forms. In the first, each search is a column, and the
 // rows are the generations 0, 1, ... in order, numbered in the first column. A search that is over has empty
@@ -176,7 +177,8 @@ func (f result) widths(name string, rows []resultfile.Row) (calls []int, err err
 	for _, r := range rows {
 		switch {
 		case r.Width == 0 && f.Breadth != "":
-			return nil, fmt.Errorf("replay: %s: generation %d has no width, and with breadth %s it may be another than N: write the result again with a newer version", name, r.Generation, f.Breadth)
+			return nil, fmt.Errorf("replay: %s: generation %d has no width, and with breadth %s it may be another than N: "+
+				"write the result again with a newer version", name, r.Generation, f.Breadth)
 		case r.Width == 0 && f.N == 0:
 			return nil, nil
 		}
@@ -186,7 +188,8 @@ func (f result) widths(name string, rows []resultfile.Row) (calls []int, err err
 }
 
 func (f result) run() (*Run, error) {
-	r := &Run{Algo: f.Algo, Policy: f.Policy, Selections: f.Selections, Propensities: f.Propensities, Rewards: f.Rewards, Calls: f.Granted}
+	r := &Run{Algo: f.Algo, Policy: f.Policy, Selections: f.Selections, Propensities: f.Propensities, Rewards: f.Rewards,
+		Calls: f.Granted}
 	if f.BanditSeed == "" {
 		return r, nil
 	}
@@ -202,8 +205,8 @@ func (f result) run() (*Run, error) {
 	return r, nil
 }
 
-// assign gives each arm the rewards and the calls of its rounds. A round whose generation is not in the arm's trajectory
-// was cut short; it is taken out of the run.
+// assign gives each arm the rewards and the calls of its rounds. A round whose generation is not in the arm's
+// trajectory was cut short; it is taken out of the run.
 func (l *Log) assign() error {
 	r := l.Run
 	var kept Run
@@ -227,7 +230,8 @@ func (l *Log) assign() error {
 	for i := range l.Arms {
 		a := &l.Arms[i]
 		if len(a.Rewards) != len(a.Best)-1 {
-			return fmt.Errorf("replay: arm %d has %d generations, but was selected in %d rounds", i, len(a.Best)-1, len(a.Rewards))
+			return fmt.Errorf("replay: arm %d has %d generations, but was selected in %d rounds", i, len(a.Best)-1,
+				len(a.Rewards))
 		}
 		if slices.Contains(a.Calls, 0) { // it does not say how many it makes
 			a.Calls = nil

@@ -15,8 +15,8 @@ type foreign struct {
 	of analysis.Run
 }
 
-// readForeign reads the results that [Config.Read] names. They are this library's or those of the BaSE paper's code. One
-// that is also a run of the plan is an error: counted twice, a seed would make intervals too narrow.
+// readForeign reads the results that [Config.Read] names. They are this library's or those of the BaSE paper's code.
+// One that is also a run of the plan is an error: counted twice, a seed would make intervals too narrow.
 func (p Plan) readForeign(paths []string) ([]foreign, error) {
 	taken := map[string]bool{}
 	for _, r := range p.Runs() {

@@ -18,8 +18,9 @@
 // # What a choice depends on
 //
 // A choice depends on the seed, the request, the number of earlier equal requests, and the outcomes learned before. It
-// does not depend on the order of a generation's calls, because policies do not see pending pulls. A deterministic policy such as UCB1 therefore sends all calls between two outcomes to one
-// model; Thompson sampling and EXP3 spread them.
+// does not depend on the order of a generation's calls, because policies do not see pending pulls. A deterministic
+// policy such as UCB1 therefore sends all calls between two outcomes to one model; Thompson sampling and EXP3 spread
+// them.
 //
 // A resumed run recalls journaled replies without asking the ensemble, which learns their outcomes again and then
 // chooses as it would have.

@@ -58,11 +58,12 @@ type bounds struct {
 }
 
 func (b bounds) filled() bounds {
-	return bounds{cmp.Or(b.body, 8<<20), cmp.Or(b.conns, 512), cmp.Or(b.patience, 30*time.Second), cmp.Or(b.ping, 10*time.Second)}
+	return bounds{cmp.Or(b.body, 8<<20), cmp.Or(b.conns, 512), cmp.Or(b.patience, 30*time.Second),
+		cmp.Or(b.ping, 10*time.Second)}
 }
 
-// A Gateway listens until it is closed. A body of a request has at most 8 MiB, 100,000 objects, arrays and commas, and a
-// depth of 64; of 512 connections further ones are closed. It is safe for concurrent use.
+// A Gateway listens until it is closed. A body of a request has at most 8 MiB, 100,000 objects, arrays and commas, and
+// a depth of 64; of 512 connections further ones are closed. It is safe for concurrent use.
 type Gateway struct {
 	cfg     Config
 	base    string

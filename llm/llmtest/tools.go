@@ -75,8 +75,8 @@ func (r *Request) UnmarshalJSON(body []byte) error {
 // toolName is what OpenAI accepts as the name of a tool.
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// checkTools returns why OpenAI would refuse the tools of r, their calls, or the results: each call of a message must be
-// answered by the messages right after it, and each result must answer one.
+// checkTools returns why OpenAI would refuse the tools of r, their calls, or the results: each call of a message must
+// be answered by the messages right after it, and each result must answer one.
 func checkTools(r llm.Request) error {
 	for _, t := range r.Tools {
 		var schema map[string]any

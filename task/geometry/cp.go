@@ -28,8 +28,9 @@ const (
 // radius below 0: that is a packing, so a tolerance never pays.
 //
 // The metrics are sum_radii, the sum that is scored; worst_violation, by how much the radii were shrunk; and
-// paper_score, the score by the rule of the papers: the sum as it was returned / 2.635, to the last bit as NumPy adds. If radii were shrunk by more than
-// rounding explains, 1e-12, exact_paper_score is sum_radii / 2.635: what is left of paper_score without the tolerance.
+// paper_score, the score by the rule of the papers: the sum as it was returned / 2.635, to the last bit as NumPy adds.
+// If radii were shrunk by more than rounding explains, 1e-12, exact_paper_score is sum_radii / 2.635: what is left of
+// paper_score without the tolerance.
 func CirclePacking() Problem {
 	return Problem{
 		Key:   "cp",

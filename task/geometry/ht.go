@@ -21,9 +21,9 @@ const (
 // less than that, are scored as what they are: points of a triangle whose sides are longer by the factor
 // 1 + 4v/√3. So a tolerance never pays.
 //
-// The metrics are min_area_ratio, the area that is scored / (√3/4); worst_violation, which is v; and
-// paper_score, the score by the rule of the papers, which do not look at v, rounded as theirs. If v is more than rounding explains, 1e-12,
-// exact_paper_score is what is left of paper_score without the tolerance.
+// The metrics are min_area_ratio, the area that is scored / (√3/4); worst_violation, which is v; and paper_score, the
+// score by the rule of the papers, which do not look at v, rounded as theirs. If v is more than rounding explains,
+// 1e-12, exact_paper_score is what is left of paper_score without the tolerance.
 func Heilbronn() Problem {
 	return Problem{
 		Key:   "ht",
@@ -71,7 +71,8 @@ func outsideTriangle(p point) float64 {
 	return max(-p.y, p.y-product(s, p.x), p.y-product(s, 1-p.x))
 }
 
-// paperTriangle returns the same area as smallestTriangle, by the formula of the papers' evaluators, whose last bits differ.
+// paperTriangle returns the same area as smallestTriangle, by the formula of the papers' evaluators, whose last bits
+// differ.
 func paperTriangle(points []point) float64 {
 	least := math.Inf(1)
 	for i, a := range points {

@@ -152,7 +152,8 @@ func newImages() *memo.Table[timing.Image] {
 
 // build checks, tests and compiles a program, once while its image is remembered.
 func (b *builder) build(ctx context.Context, program string) (timing.Image, error) {
-	return b.images.Do(ctx, sha256.Sum256([]byte(program)), func() (timing.Image, error) { return b.compile(ctx, program) })
+	return b.images.Do(ctx, sha256.Sum256([]byte(program)),
+		func() (timing.Image, error) { return b.compile(ctx, program) })
 }
 
 // binaryName is the file of an image that is run.

@@ -22,22 +22,23 @@ type GoConfig struct {
 	SyntaxOnly bool
 	// Isolation is how much containment of the compiler is asked for.
 	Isolation isolation.Level
-	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are not;
-	// nil means [slog.Default].
+	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are
+	// not; nil means [slog.Default].
 	Logger *slog.Logger
 }
 
-// Go finds in a Go file: allocations in loops, strings that are put together in loops, slices that grow from no capacity,
-// defers and regular expressions in loops, loops that nest three deep or more, its size and how often it branches. It is
-// safe for concurrent use. Close it, or a folder stays.
+// Go finds in a Go file: allocations in loops, strings that are put together in loops, slices that grow from no
+// capacity, defers and regular expressions in loops, loops that nest three deep or more, its size and how often it
+// branches. It is safe for concurrent use. Close it, or a folder stays.
 //
-// What the compiler puts on the heap is known where the file compiles by itself and imports nothing but common packages of
-// the standard library. The compiler gets the file without its comments, so directives have no effect; it is contained,
-// and has 5 s of processor time. Elsewhere, allocations are guessed from the syntax: some of them may be on the stack.
+// What the compiler puts on the heap is known where the file compiles by itself and imports nothing but common packages
+// of the standard library. The compiler gets the file without its comments, so directives have no effect; it is
+// contained, and has 5 s of processor time. Elsewhere, allocations are guessed from the syntax: some of them may be on
+// the stack.
 //
 // It does not know types, but for strings and slices that are declared in sight. It does not look into other files and
-// functions that are called, does not see what grows in maps and what the runtime allocates, and does not know how often a
-// loop goes round. A file of more than 64 KiB or with a syntax error has no hints.
+// functions that are called, does not see what grows in maps and what the runtime allocates, and does not know how
+// often a loop goes round. A file of more than 64 KiB or with a syntax error has no hints.
 type Go struct {
 	escape *escaper // nil: syntax only
 }

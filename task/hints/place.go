@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// loopsAround returns the loops of n's own function in each pass of which n may run, the innermost first. What stands in
-// a block that ends by leaving a loop runs once in it, and not in each pass.
+// loopsAround returns the loops of n's own function in each pass of which n may run, the innermost first. What stands
+// in a block that ends by leaving a loop runs once in it, and not in each pass.
 func loopsAround(n ast.Node, stack []ast.Node) (loops []ast.Node) {
 	child, breakable := n, false // a switch or select between here and the next loop
 	for i := len(stack) - 1; i >= 0; i-- {
@@ -64,8 +64,8 @@ func isSwitch(n ast.Node) bool {
 	return false
 }
 
-// leaves reports whether a list of statements ends by leaving the loop that it stands in. inSwitch says that a break only
-// leaves a switch.
+// leaves reports whether a list of statements ends by leaving the loop that it stands in. inSwitch says that a break
+// only leaves a switch.
 func leaves(list []ast.Stmt, inSwitch bool) bool {
 	if len(list) == 0 {
 		return false

@@ -28,18 +28,18 @@ type PythonConfig struct {
 	Python python.Config
 }
 
-// Python finds in a Python program: temporaries of NumPy expressions and the passes that they make, Python loops over the
-// elements of arrays, arrays that are copied in loops, lists that are searched or shifted in loops, strings that grow in
-// loops, loops that nest three deep or more, its size and how often it branches. It is safe for concurrent use. Close it,
-// or an interpreter stays.
+// Python finds in a Python program: temporaries of NumPy expressions and the passes that they make, Python loops over
+// the elements of arrays, arrays that are copied in loops, lists that are searched or shifted in loops, strings that
+// grow in loops, loops that nest three deep or more, its size and how often it branches. It is safe for concurrent use.
+// Close it, or an interpreter stays.
 //
 // Python's own ast module parses the program, in a contained interpreter, which never runs it. NumPy need not be there.
 //
-// It does not know types. An argument counts as an array if it has a size in Sizes, or is passed to a function of NumPy; a
-// variable does if its value is made of an array. NumPy may reuse a temporary for the next step of an expression, and an
-// argument may be a number: so a finding says what a statement may do. It does not look into functions that are called, and
-// what is known of names follows the order of the text, not the branches taken. Of a program of more than 64 KiB or with a
-// syntax error it finds nothing.
+// It does not know types. An argument counts as an array if it has a size in Sizes, or is passed to a function of
+// NumPy; a variable does if its value is made of an array. NumPy may reuse a temporary for the next step of an
+// expression, and an argument may be a number: so a finding says what a statement may do. It does not look into
+// functions that are called, and what is known of names follows the order of the text, not the branches taken. Of a
+// program of more than 64 KiB or with a syntax error it finds nothing.
 type Python struct {
 	runner  *python.Runner
 	sizes   string // as JSON, which is a Python dict too

@@ -21,8 +21,8 @@ const (
 	weightNest   = 0.1
 )
 
-// maxDepth is how deep in the syntax a file is read. Only a hostile one goes deeper. The compiler does not get it, as it
-// can take minutes for it.
+// maxDepth is how deep in the syntax a file is read. Only a hostile one goes deeper. The compiler does not get it, as
+// it can take minutes for it.
 const maxDepth = 500
 
 // A reading is what one pass over a file finds.
@@ -104,7 +104,8 @@ func (r *reading) count(n ast.Node, stack []ast.Node) {
 	}
 }
 
-// branches reports whether n adds a way through a function: McCabe's cyclomatic complexity is one more than their number.
+// branches reports whether n adds a way through a function: McCabe's cyclomatic complexity is one more than their
+// number.
 func branches(n ast.Node) bool {
 	switch s := n.(type) {
 	case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:

@@ -49,9 +49,9 @@ func Weibull() Problem {
 	return p
 }
 
-// Task returns p as a task whose programs are in language, "javascript" or "python", and run by r. The task starts
-// from first fit, and [task.HeldOut] scores its programs on the held-out instances. It fails in another language, and if
-// p has no instances of a kind or one is wrong.
+// Task returns p as a task whose programs are in language, "javascript" or "python", and run by r. The task starts from
+// first fit, and [task.HeldOut] scores its programs on the held-out instances. It fails in another language, and if p
+// has no instances of a kind or one is wrong.
 //
 // The score is 1 / (1 + excess), where excess is the mean over the instances of (bins used − L1) / L1, and L1 is
 // the lower bound ⌈Σ items / 100⌉ of Martello and Toth (1990). So 1 is as good as the bound, which nothing passes.

@@ -91,9 +91,9 @@ func (t *Task) WithoutFile(program, name string) (string, error) {
 	return t.finish(program, made)
 }
 
-// Canonical returns a program that something else made of parent as the task writes it: without files that are as in the
-// base, sorted. It changes parent file by file, and fails as a reply does that changes what may not change, or nothing
-// ([task.ErrUnchanged]).
+// Canonical returns a program that something else made of parent as the task writes it: without files that are as in
+// the base, sorted. It changes parent file by file, and fails as a reply does that changes what may not change, or
+// nothing ([task.ErrUnchanged]).
 func (t *Task) Canonical(parent, program string) (string, error) {
 	was, err := t.read(parent)
 	if err != nil {

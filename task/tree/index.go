@@ -18,7 +18,8 @@ type index struct {
 }
 
 func newIndex(texts map[string]string) *index {
-	x := &index{make(map[string][]string), make(map[string]map[string]bool), make(map[string][]string), make(map[string][]string)}
+	x := &index{make(map[string][]string), make(map[string]map[string]bool), make(map[string][]string),
+		make(map[string][]string)}
 	for name, text := range texts {
 		for _, d := range definitions(name, text) {
 			x.defines[name] = append(x.defines[name], d.name)

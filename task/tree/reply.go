@@ -68,7 +68,8 @@ func (t *Task) wholeProgram(text string) (patch.Patch, error) {
 			return p, nil
 		}
 	}
-	return patch.Patch{}, fmt.Errorf("no line with a path is followed by a %s line, a fenced block or %s", searchLine, deleteLine)
+	return patch.Patch{}, fmt.Errorf("no line with a path is followed by a %s line, a fenced block or %s", searchLine,
+		deleteLine)
 }
 
 // changes returns what text says file by file, in order. p is the tree that it changes.
@@ -129,7 +130,8 @@ func (r *replyReader) next() (c change, ok bool, err error) {
 		r.used = true
 		return change{path: r.path, delete: true}, true, nil
 	case likeDelimiter(bare):
-		return change{}, false, fmt.Errorf("a line is %.80q, outside any block: a block begins with %s and ends with %s", bare, searchLine, replaceLine)
+		return change{}, false, fmt.Errorf("a line is %.80q, outside any block: a block begins with %s and ends with %s",
+			bare, searchLine, replaceLine)
 	case isFence(line) && r.fence:
 		r.at++
 		r.fence = false
@@ -174,7 +176,8 @@ func likeDelimiter(bare string) bool {
 	for _, sign := range []string{"<", ">"} {
 		rest := strings.TrimLeft(bare, sign)
 		word := strings.TrimSpace(rest)
-		if len(bare)-len(rest) >= 5 && (word == "" || strings.HasPrefix(word, "SEARCH") || strings.HasPrefix(word, "REPLACE")) {
+		if len(bare)-len(rest) >= 5 && (word == "" || strings.HasPrefix(word, "SEARCH") ||
+			strings.HasPrefix(word, "REPLACE")) {
 			return true
 		}
 	}
@@ -204,7 +207,8 @@ func (r *replyReader) fenced() (c change, ok bool, err error) {
 		if b.Begin > 0 {
 			break
 		}
-		if slices.ContainsFunc(strings.Split(b.Text(), "\n"), func(l string) bool { return strings.TrimSpace(l) == searchLine }) {
+		if slices.ContainsFunc(strings.Split(b.Text(), "\n"),
+			func(l string) bool { return strings.TrimSpace(l) == searchLine }) {
 			r.at, r.fence = r.at+1, true // its lines are read one by one
 			return change{}, false, nil
 		}
@@ -226,7 +230,8 @@ func (r *replyReader) fenced() (c change, ok bool, err error) {
 		case isDelete(strings.TrimSpace(b.Text())):
 			return change{path: r.path, delete: true}, true, nil
 		case lang == "diff" || lang == "patch":
-			return change{}, false, fmt.Errorf("the fenced block for %q is tagged %s, but has no %s line", r.path, lang, searchLine)
+			return change{}, false, fmt.Errorf("the fenced block for %q is tagged %s, but has no %s line", r.path, lang,
+				searchLine)
 		}
 		return change{path: r.path, text: inBlock(b), whole: true}, true, nil
 	}

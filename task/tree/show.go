@@ -104,7 +104,8 @@ func mentions(text, name string) bool {
 func (t *Task) files(b *strings.Builder, p patch.Patch, names []string, room int) (left []string) {
 	for _, name := range names {
 		text, _ := t.base.textIn(p, name)
-		shown := fmt.Sprintf("%s:\n\n%s\n\n", name, task.Fence(strings.TrimSuffix(text, "\n"), task.LanguageOf(path.Ext(name))))
+		shown := fmt.Sprintf("%s:\n\n%s\n\n", name, task.Fence(strings.TrimSuffix(text, "\n"),
+			task.LanguageOf(path.Ext(name))))
 		if len(shown) > room {
 			left = append(left, name)
 			continue

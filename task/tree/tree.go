@@ -1,7 +1,7 @@
 // Package tree makes a folder of files a task. Its program is the text of what differs from the folder: whole files in
-// txtar form, and the names of those that are deleted, sorted. Equal trees are equal programs, so what works on programs
-// works on trees: the journal, the memory of scores, likeness, merges. Each file is a part that a search can change by
-// itself.
+// txtar form, and the names of those that are deleted, sorted. Equal trees are equal programs, so what works on
+// programs works on trees: the journal, the memory of scores, likeness, merges. Each file is a part that a search can
+// change by itself.
 //
 //	base 3f2a9c1b00d4e5f6
 //	delete pkg/old.go
@@ -68,7 +68,8 @@ func New(cfg Config) (*Task, error) {
 		}
 	}
 	if len(t.base.text) == 0 {
-		return nil, fmt.Errorf("tree: no text file of %s is open: Config.Open is %q, and Frozen %q", cfg.Base, cfg.Open, cfg.Frozen)
+		return nil, fmt.Errorf("tree: no text file of %s is open: Config.Open is %q, and Frozen %q", cfg.Base, cfg.Open,
+			cfg.Frozen)
 	}
 	t.initial = patch.Patch{Base: t.base.hash}.String()
 	t.Task, err = task.New(task.Spec{
@@ -141,7 +142,8 @@ func (t *Task) finish(parent string, made patch.Patch) (string, error) {
 	case program == parent:
 		return "", fmt.Errorf("%w: its tree is the one it was shown", task.ErrUnchanged)
 	case len(program) > mostBytes:
-		return "", fmt.Errorf("tree: no program in the reply: its changes take %d bytes: need at most %d", len(program), mostBytes)
+		return "", fmt.Errorf("tree: no program in the reply: its changes take %d bytes: need at most %d", len(program),
+			mostBytes)
 	}
 	return program, nil
 }

@@ -91,7 +91,8 @@ func (o *options) check() error {
 	return nil
 }
 
-// served returns the tasks that the command worker has too. The others are the laboratory's, and scored in microseconds.
+// served returns the tasks that the command worker has too. The others are the laboratory's, and scored in
+// microseconds.
 func served() (keys []string) {
 	for _, p := range geometry.Problems() {
 		keys = append(keys, p.Key)

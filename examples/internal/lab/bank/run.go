@@ -1,7 +1,7 @@
-// Package bank is the command bank. It records searches for policies to be compared on: it makes many greedy searches of one task with the library
-// itself, side by side, and keeps how the best score of each rose. With no flags it makes eight searches of a circle
-// packing on a stand-in model that needs no network; with --model and an OpenAI-compatible endpoint in $LLM_API_BASE
-// it records those of a real one.
+// Package bank is the command bank. It records searches for policies to be compared on: it makes many greedy searches
+// of one task with the library itself, side by side, and keeps how the best score of each rose. With no flags it makes
+// eight searches of a circle packing on a stand-in model that needs no network; with --model and an OpenAI-compatible
+// endpoint in $LLM_API_BASE it records those of a real one.
 //
 //	evoalloc bank
 //	evoalloc bank --task tsp --N 64 --T 64 --searches 30 --out tsp-N64.json

@@ -69,7 +69,8 @@ func ofLaws() (all []noisy.Family) {
 }
 
 // writeNoise prints what the searches gain in the runs.
-func writeNoise(stdout io.Writer, runs []compare.Run, o options, families []noisy.Family, searches []compare.Search) error {
+func writeNoise(stdout io.Writer, runs []compare.Run, o options, families []noisy.Family,
+	searches []compare.Search) error {
 	fmt.Fprintf(stdout, "True gain at %d evaluations, %d seeds; claimed less true, by the search's own score and by "+
 		"fresh samples\n\n", o.calls, o.seeds)
 	var all []noisy.Gain

@@ -16,7 +16,8 @@ func studyPrices(ctx context.Context, o options, families []compare.Family, stdo
 		return cli.Usagef("--prices: need --seeds of at least 2, and no --ab")
 	}
 	p := cli.NewCounter(stdout, len(families)*priced.Plays()*o.seeds, "runs")
-	err := priced.Study(ctx, priced.Config{Families: families, Calls: o.calls, Seed: o.seed, Runs: o.seeds, OnRun: p.Step}, stdout)
+	err := priced.Study(ctx, priced.Config{Families: families, Calls: o.calls, Seed: o.seed, Runs: o.seeds,
+		OnRun: p.Step}, stdout)
 	p.Close()
 	if ctx.Err() != nil {
 		fmt.Fprintln(stdout, "stopped; there is no table of a part of the study")

@@ -1,6 +1,6 @@
-// Package compare is the command compare. It plays searches against each other on families of landscapes whose true scores are known, at equal calls or
-// at equal FLOPs, on paired seeds and without a model. Without flags it plays a few searches on two families, in
-// seconds. All searches on all families take hours.
+// Package compare is the command compare. It plays searches against each other on families of landscapes whose true
+// scores are known, at equal calls or at equal FLOPs, on paired seeds and without a model. Without flags it plays a few
+// searches on two families, in seconds. All searches on all families take hours.
 //
 //	evoalloc compare
 //	evoalloc compare --families additive,few --searches baselines,power-law

@@ -15,12 +15,13 @@ import (
 const greeting = "Sure! "
 
 // A Target stands in for the model that answers cases. It is far from a language model: it obeys sentences of the
-// prompt that have words which it knows, one line at a time and later lines over earlier ones, and repeats the record otherwise. What
-// it says depends on the prompt's text and the record alone, and it knows no case. A line such as
+// prompt that have words which it knows, one line at a time and later lines over earlier ones, and repeats the record
+// otherwise. What it says depends on the prompt's text and the record alone, and it knows no case. A line such as
 //
 //	For "ada fox | 1 | 2024-03-09" answer "yes"
 //
-// it takes for an example, and gives the answer where the input is that, as models do: so a prompt can give answers away.
+// it takes for an example, and gives the answer where the input is that, as models do: so a prompt can give answers
+// away.
 type Target struct {
 	Latency time.Duration // how long a reply takes; 0 means that it comes at once
 }

@@ -1,5 +1,5 @@
-// Package gofunc is the command gofunc. It evolves a Go function: whether it is right is decided by a test and by a comparison with the first function, and
-// how good it is by its speed beside that one.
+// Package gofunc is the command gofunc. It evolves a Go function: whether it is right is decided by a test and by a
+// comparison with the first function, and how good it is by its speed beside that one.
 //
 //	evoalloc gofunc            # one generation of three children
 //	evoalloc gofunc --T 4      # four of eight
@@ -229,12 +229,12 @@ func config(machine *timing.Machine, dir, test string, race bool, timed timing.C
 // leastTune is the fewest programs that a tuning is begun with.
 const leastTune = 10
 
-// A logarithm is the evaluator that numbers are tuned on. It scores the logarithm of the speed, by which a margin is the
-// same share of the speed of a slow function and of a fast one.
+// A logarithm is the evaluator that numbers are tuned on. It scores the logarithm of the speed, by which a margin is
+// the same share of the speed of a slow function and of a fast one.
 type logarithm struct{ of eval.Evaluator }
 
-// tuneOn returns a logarithm of few timed calls, without the test. Answers are compared all the same, and what is chosen
-// is tested and timed like any other.
+// tuneOn returns a logarithm of few timed calls, without the test. Answers are compared all the same, and what is
+// chosen is tested and timed like any other.
 func tuneOn(ctx context.Context, machine *timing.Machine, dir string) (eval.Evaluator, error) {
 	quick, err := gofunc.New(ctx, config(machine, dir, "", false, timing.Config{Pairs: 3, WarmUps: 1}))
 	if err != nil {

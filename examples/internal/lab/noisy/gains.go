@@ -86,8 +86,8 @@ func covers(r compare.Run) float64 {
 	return 0
 }
 
-// holdsMedian is 1 if the median score, which is so much above the true one, is in the range of the fresh samples. ok is
-// false where these are too few for one.
+// holdsMedian is 1 if the median score, which is so much above the true one, is in the range of the fresh samples. ok
+// is false where these are too few for one.
 func holdsMedian(r compare.Run, above float64) (holds float64, ok bool) {
 	s := eval.Samples{N: len(r.FreshScores), Scores: r.FreshScores}
 	low, high, _, ok := s.MedianRange()

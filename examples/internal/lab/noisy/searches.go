@@ -37,8 +37,8 @@ func Families(law landscape.Law, level float64) []Family {
 	return all
 }
 
-// OfTails are ways to deal with noise that has tails: once and default of [Searches], and default where each evaluation is the
-// median or the best of three.
+// OfTails are ways to deal with noise that has tails: once and default of [Searches], and default where each evaluation
+// is the median or the best of three.
 func OfTails() []compare.Search {
 	all := Searches()[:2]
 	for name, place := range map[string]int{"median-3": 1, "best-3": 2} {

@@ -32,7 +32,8 @@ func NewPolicy(cfg Config) (*Policy, error) {
 		return nil, err
 	}
 	if cfg.Cap != 0 {
-		return nil, fmt.Errorf("paper: a Policy with a cap of %d rounds per arm: give the cap to the run, which closes the arms", cfg.Cap)
+		return nil, fmt.Errorf("paper: a Policy with a cap of %d rounds per arm: give the cap to the run, which closes "+
+			"the arms", cfg.Cap)
 	}
 	return &Policy{cfg: cfg, policy: newChooser(cfg), pulls: make([]int, cfg.Arms), draw: -1}, nil
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/lab/race"
 )
 
-// between returns the contender of a name that has a search for each breadth of a list, "1+4+16". Its policy is one of all.
+// between returns the contender of a name that has a search for each breadth of a list, "1+4+16". Its policy is one of
+// all.
 func between(all []race.Contender, name, policy, list string) (c race.Contender, err error) {
 	breadths, err := breadthsOf(list)
 	if err != nil {

@@ -32,7 +32,8 @@ func (o *options) contenders() []race.Contender {
 	return slices.Concat(all, searches(), own)
 }
 
-// policyOf returns what makes the policy of a key. rounds returns how many rounds a setting has, 0 if that is not known.
+// policyOf returns what makes the policy of a key. rounds returns how many rounds a setting has, 0 if that is not
+// known.
 func policyOf(key string, rounds func(sim.Setting) int) func(sim.Setting) bandit.Policy {
 	return func(s sim.Setting) bandit.Policy {
 		p, err := cli.Policy(key, cli.Game{T: rounds(s), Calls: s.Calls()})
@@ -68,8 +69,8 @@ func names(all []race.Contender) []string {
 	return s
 }
 
-// families returns the families named in a list; "all", "synthetic", "real", "unlike", "deciding", "ideas" and "held-out"
-// are groups.
+// families returns the families named in a list; "all", "synthetic", "real", "unlike", "deciding", "ideas" and
+// "held-out" are groups.
 func families(list string) ([]sim.Family, error) {
 	all := race.Families()
 	known := slices.Concat(all, race.Unlike(), race.Ideas(), race.HeldOut())

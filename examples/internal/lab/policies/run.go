@@ -1,7 +1,7 @@
-// Package policies is the command policies. It measures allocation policies on simulated searches, without a model. It plays each of them over
-// families of arms, on paired seeds, and prints how well they do, how soon they reach a score reliably, and
-// where each does worst. Without flags it plays a few of them in a short study. All policies over all families take
-// minutes.
+// Package policies is the command policies. It measures allocation policies on simulated searches, without a model. It
+// plays each of them over families of arms, on paired seeds, and prints how well they do, how soon they reach a score
+// reliably, and where each does worst. Without flags it plays a few of them in a short study. All policies over all
+// families take minutes.
 //
 //	evoalloc policies
 //	evoalloc policies --policies all --families all --runs 100

@@ -1,5 +1,5 @@
-// Package priced has the study of arms that cost unlike: a search that rewrites and one whose children are sessions of many
-// calls, each alone and both under a policy, with one budget of money.
+// Package priced has the study of arms that cost unlike: a search that rewrites and one whose children are sessions of
+// many calls, each alone and both under a policy, with one budget of money.
 package priced
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Condition is how a session compares with a rewrite: how many calls it makes, and how many rewrites of the program that it
-// begins with it looks at. It submits the best of them.
+// A Condition is how a session compares with a rewrite: how many calls it makes, and how many rewrites of the program
+// that it begins with it looks at. It submits the best of them.
 type Condition struct {
 	Calls, Looks int
 }
@@ -62,8 +62,8 @@ func (a *agent) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation,
 	return a.Breed(ctx, turn, 1, brief, nil)
 }
 
-// session returns the best of the rewrites that it looks at. Those beyond its calls stand for what it is worth more than
-// they are, and cost nothing. Calls beyond those stand for what it does besides.
+// session returns the best of the rewrites that it looks at. Those beyond its calls stand for what it is worth more
+// than they are, and cost nothing. Calls beyond those stand for what it does besides.
 func (a *agent) session(ctx context.Context, w *evolve.Work, messages []llm.Message) (best string, err error) {
 	top := -1.0
 	for i := range max(a.condition.Calls, a.condition.Looks) {

@@ -12,8 +12,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// Study plays the study and prints, for each condition, what each way gains as a share of what the better arm of each family
-// gains with the whole budget. Which that is, is chosen on the other half of the runs.
+// Study plays the study and prints, for each condition, what each way gains as a share of what the better arm of each
+// family gains with the whole budget. Which that is, is chosen on the other half of the runs.
 func Study(ctx context.Context, cfg Config, out io.Writer) error {
 	cells, err := study(ctx, cfg)
 	if err != nil {
@@ -51,8 +51,8 @@ func writeShares(out io.Writer, cells []cell) {
 	fmt.Fprintln(out)
 }
 
-// hindsight returns what the better arm gains: in the even runs the one that is better in the odd ones, and the other way
-// round. Chosen on the same runs it would be the luckier one, too.
+// hindsight returns what the better arm gains: in the even runs the one that is better in the odd ones, and the other
+// way round. Chosen on the same runs it would be the luckier one, too.
 func (c cell) hindsight() []float64 {
 	gains := make([]float64, len(c.gains[rewriter]))
 	for half := range 2 {
@@ -71,8 +71,8 @@ func (c cell) hindsight() []float64 {
 	return gains
 }
 
-// share returns the mean over cells of the ratio of mean gains to those of hindsight, with a percentile bootstrap of 2000
-// samples of the runs of each cell.
+// share returns the mean over cells of the ratio of mean gains to those of hindsight, with a percentile bootstrap of
+// 2000 samples of the runs of each cell.
 func share(cells []cell, way string) analysis.Interval {
 	var i analysis.Interval
 	plan := bootstrap.Plan{Samples: 2000, Rand: bootstrap.Same(stream.New(0, "priced share", 0))}

@@ -1,5 +1,5 @@
-// Package race plays policies over searches whose steps may have any width, in simulated time. bandit/sim has the studies
-// and the families that are formulas; here are those that are searches, on objectives that are cheap to score.
+// Package race plays policies over searches whose steps may have any width, in simulated time. bandit/sim has the
+// studies and the families that are formulas; here are those that are searches, on objectives that are cheap to score.
 package race
 
 import "github.com/evoalloc/evoalloc/bandit/sim"
@@ -36,8 +36,8 @@ func Deciding() []sim.Family {
 	return append(untuned(), Landscape{Kind: "maxcut"}, Landscape{Kind: "knapsack"}, Landscape{Kind: "ackley"})
 }
 
-// HeldOut returns the families that bandit.Challenge was checked on, and neither it nor anything else was tuned on: five
-// whose searches differ, and then seven whose searches differ by luck.
+// HeldOut returns the families that bandit.Challenge was checked on, and neither it nor anything else was tuned on:
+// five whose searches differ, and then seven whose searches differ by luck.
 func HeldOut() []sim.Family {
 	return append(formulas("crossing", "linear", "shrinking-noise", "leaping-ideas", "polish", "exchangeable"),
 		Landscape{Kind: "maxcut"}, Landscape{Kind: "knapsack"}, Landscape{Kind: "ackley"},

@@ -2,8 +2,8 @@ package race
 
 import "github.com/evoalloc/evoalloc/bandit/sim"
 
-// A formula is a [sim.Formula] that can be stepped. It tells how arms compare, and nothing of what breadth costs, as each
-// child knows of all before it; a [HillClimb] and a [Landscape] do.
+// A formula is a [sim.Formula] that can be stepped. It tells how arms compare, and nothing of what breadth costs, as
+// each child knows of all before it; a [HillClimb] and a [Landscape] do.
 type formula struct{ *sim.Formula }
 
 var _ Stepper = formula{}

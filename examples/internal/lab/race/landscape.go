@@ -295,8 +295,8 @@ func maxcut(x []float64) float64 {
 	return min(cut/all/0.75, 1)
 }
 
-// knapsack returns the worth of what is taken over two fifths of that of all, which is about the best there can be, and 0
-// if it weighs more than a third of all.
+// knapsack returns the worth of what is taken over two fifths of that of all, which is about the best there can be, and
+// 0 if it weighs more than a third of all.
 func knapsack(x []float64) float64 {
 	var worth, weight, allWorth, allWeight float64
 	for i, taken := range x {

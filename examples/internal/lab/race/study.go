@@ -80,7 +80,8 @@ func Study(ctx context.Context, cfg StudyConfig) ([]sim.Cell, error) {
 	return sim.Study(ctx, s)
 }
 
-// family returns what makes a contender's searches: the setting's family, drifting if it can and the contender is neutral.
+// family returns what makes a contender's searches: the setting's family, drifting if it can and the contender is
+// neutral.
 func (p Contender) family(s sim.Setting) sim.Family {
 	if d, ok := s.Family.(Drifter); ok && p.Neutral {
 		return d.Drifting()

@@ -202,8 +202,8 @@ func setN(c *population.Config, value string) error {
 	return nil
 }
 
-// setMeta has a bandit choose settings that every family may gain from: the share of each operator, and of parents drawn
-// uniformly.
+// setMeta has a bandit choose settings that every family may gain from: the share of each operator, and of parents
+// drawn uniformly.
 func setMeta(c *population.Config, value string) error {
 	arms := []population.Settings{{}, {Explore: 0.3}}
 	for i := range c.Operators {

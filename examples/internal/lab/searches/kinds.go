@@ -8,8 +8,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
-// kinds are runs over three kinds of proposers: one edits what it is shown, one makes other structure, and one crosses and
-// edits. drift, which asks one model for the first two, is what they have to beat.
+// kinds are runs over three kinds of proposers: one edits what it is shown, one makes other structure, and one crosses
+// and edits. drift, which asks one model for the first two, is what they have to beat.
 //
 //   - kinds-relay: members hand on the best program, and the policy is the default bandit of populations
 //   - kinds-best-of: each has a third of the calls by itself

@@ -1,5 +1,5 @@
-// Package speed is the command speed. It makes a NumPy function faster: exp(sin x + cos² x) of 5 million numbers. The score is the speed beside the function
-// that it starts from, in standard deviations of 20 copies of that one.
+// Package speed is the command speed. It makes a NumPy function faster: exp(sin x + cos² x) of 5 million numbers. The
+// score is the speed beside the function that it starts from, in standard deviations of 20 copies of that one.
 //
 //	evoalloc speed --replay
 //	evoalloc speed --replay --cores 2 --tune 40
@@ -374,8 +374,8 @@ func (o *options) ask() (llm.LLM, error) {
 	return llm.Retry(llm.Limit(client, inFlight), llm.RetryConfig{}), nil
 }
 
-// A replies is an LLM that gives replies in order, whatever it is asked: requests differ from run to run here, as they show
-// measured scores.
+// A replies is an LLM that gives replies in order, whatever it is asked: requests differ from run to run here, as they
+// show measured scores.
 type replies struct {
 	texts []string
 	next  atomic.Int64

@@ -60,7 +60,8 @@ func listed(text string) (all []attempt) {
 const meanScore = "mean score"
 
 // summary says which idiom the attempts that are shown did best with, by the mean of their scores. With few attempts,
-// or noisy scores, it is as wrong as such a mean is. It is in a list where one is asked for in lines that begin with "- ".
+// or noisy scores, it is as wrong as such a mean is. It is in a list where one is asked for in lines that begin with "-
+// ".
 func summary(text string) string {
 	all := attempts(text)
 	best, mean, most := -1, 0.0, 0

@@ -1,6 +1,6 @@
 // Package standin makes the offline model heed what prompts ask for, so that what a search does with its prompts
-// matters offline: crosses splice programs, instructions and notes are followed, and attempts are summed up. It is blind
-// to what programs are worth, but for the scores that a prompt shows.
+// matters offline: crosses splice programs, instructions and notes are followed, and attempts are summed up. It is
+// blind to what programs are worth, but for the scores that a prompt shows.
 package standin
 
 import (
