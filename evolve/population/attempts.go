@@ -77,8 +77,8 @@ func (h *Attempts) String() string {
 	return fmt.Sprintf("Attempts(%d)", cmp.Or(h.Most, 5))
 }
 
-// Attempt says in a line what became of the child: whether it is better, what made it, the first place that it changed in
-// its parent, and what it gained.
+// Attempt says in a line what became of the child: whether it is better, the first place that it changed in its parent, and
+// what it gained. What made it is left out, because models take "explore" for a request.
 func (b Birth) Attempt() string {
 	word := "worse"
 	switch {
@@ -91,7 +91,7 @@ func (b Birth) Attempt() string {
 	case !b.Parent.Better(b.Candidate):
 		word = "as good"
 	}
-	return word + ": " + attempt(b, b)
+	return fmt.Sprintf("%s: %s; %s", word, change(b.Parent.Program, b.Program), gain(b))
 }
 
 // attempt says in a line what a child changed, and what became of the one that outcome is of.
@@ -127,15 +127,34 @@ func change(before, after string) string {
 	case at == len(now):
 		return fmt.Sprintf("deleted %q", brief(old[at]))
 	}
-	return fmt.Sprintf("%q became %q", brief(old[at]), brief(now[at]))
+	from := differs(old[at], now[at])
+	return fmt.Sprintf("%q became %q", brief(old[at][from:]), brief(now[at][from:]))
 }
+
+// differs returns where to show two long lines from, so that the first place in which they differ is seen: at the second
+// word before it. Of lines that are shown whole it returns 0.
+func differs(a, b string) int {
+	if max(len(a), len(b)) <= mostLine {
+		return 0
+	}
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	for range 2 {
+		at = strings.LastIndexByte(a[:max(at-1, 0)], ' ') + 1
+	}
+	return at
+}
+
+// mostLine is how many letters of a line are shown.
+const mostLine = 80
 
 // brief returns the beginning of a line.
 func brief(line string) string {
-	const most = 80
 	runes := []rune(strings.TrimSpace(line))
-	if len(runes) > most {
-		return string(runes[:most]) + "..."
+	if len(runes) > mostLine {
+		return string(runes[:mostLine]) + "..."
 	}
 	return string(runes)
 }

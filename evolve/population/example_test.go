@@ -236,8 +236,8 @@ func ExampleAttempts() {
 	//
 	// Earlier attempts, and what became of them:
 	//
-	// > better: rewrite: "1 2 3" became "1 2 3 2"; score -92, +2 over its parent
-	// > as good: rewrite: "1 2 3 2" became "1 2 3 2 0"; score -92, +0 over its parent
+	// > better: "1 2 3" became "1 2 3 2"; score -92, +2 over its parent
+	// > as good: "1 2 3 2" became "1 2 3 2 0"; score -92, +0 over its parent
 	//
 	// Rewrite the program to raise its score.
 	// Reply with one complete program in one fenced block tagged text.

@@ -164,6 +164,7 @@ func (p *populationsOptions) choose(names []string) error {
 	if p.Given("strict") && !slices.ContainsFunc(p.like, func(l peers.Peer) bool { return !ownTies(l) }) {
 		return cli.Usagef("--strict has no effect on %s: only softmax and greedy take ties", strings.Join(names, ", "))
 	}
+	p.Minibatches = !slices.ContainsFunc(p.like, func(l peers.Peer) bool { return l.Name != "gepa" })
 	if n := len(p.like); n > 1 != p.portfolio {
 		return cli.Usagef("--like names %s: need one, or with --portfolio several", cli.Count(n, "search", "searches"))
 	}
@@ -233,6 +234,9 @@ func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm
 		}, func(cfg population.Config) (population.Config, error) {
 			if p.tune > 0 {
 				cfg = tuned(cfg)
+			}
+			if p.Show[task.ShowAttempts] > 0 {
+				cfg.Memory = append(cfg.Memory, &population.Attempts{OfParent: true})
 			}
 			return p.agent.added(&p.Options, t, cfg)
 		})

@@ -40,6 +40,9 @@ type Model struct {
 	// Heed is the chance that a note is obeyed that says which word to use for a kind. A wrong note misleads as much as a
 	// right one helps. 0 means never.
 	Heed float64
+	// Avoid is the chance that a change which the prompt tells of as one that brought nothing is made anew, up to eight times.
+	// 0 means never.
+	Avoid float64
 	// Insights is whether a request for notes is answered by the words whose attempts, of those that the prompt tells of,
 	// gained most on average.
 	Insights bool
@@ -112,6 +115,11 @@ func (m Model) answer(prompt string, seed uint32) string {
 	}
 	e := editor{r, repertoire[:max(m.Words, 2)]}
 	text := m.write(e, programs, asks).String()
+	if m.Avoid > 0 && r.Float64() < m.Avoid {
+		for try := 0; try < 8 && failed(prose, programs[0].String(), text); try++ {
+			text = m.write(e, programs, asks).String()
+		}
+	}
 	if m.Signed {
 		text += fmt.Sprintf("\n# %08x", sum[:4])
 	}

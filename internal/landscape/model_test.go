@@ -217,3 +217,24 @@ func TestModelErrors(t *testing.T) {
 		t.Errorf("usage %+v of a prompt of 6 bytes with its line end, and a reply of %d", u, len(r.Text))
 	}
 }
+
+// A change that is shown to have brought nothing is mostly another one with Avoid, also where a piece of a long line is
+// shown, and one that was better is made again.
+func TestModelAvoids(t *testing.T) {
+	of := wordsTask(t, "amber amber")
+	count := func(m Model, line string) (n int) {
+		ask := task.Ask{Parents: candidates("amber amber"), Sections: []task.Section{task.Attempts(line)}}
+		for _, program := range replies(t, m, of, ask, 200) {
+			if program == "birch amber" {
+				n++
+			}
+		}
+		return n
+	}
+	const whole, piece = `worse: "amber amber" became "birch amber"; score 0`, `as good: "amber am..." became "birch am..."; score 0`
+	ignores, better := count(Model{Words: 2}, whole), count(Model{Words: 2, Avoid: 1}, strings.Replace(whole, "worse", "better", 1))
+	avoids, also := count(Model{Words: 2, Avoid: 1}, whole), count(Model{Words: 2, Avoid: 1}, piece)
+	if ignores < 20 || better < 20 || avoids > ignores/4 || also > ignores/4 {
+		t.Errorf("of 200 replies %d have the change; %d where it was better, %d where it failed, %d where a piece is told", ignores, better, avoids, also)
+	}
+}

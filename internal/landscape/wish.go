@@ -113,3 +113,31 @@ func insights(prompt string) string {
 	}
 	return b.String()
 }
+
+// failed reports whether a prompt tells of the change that makes after of before as an attempt that was not better. It
+// tells of the first line that a change is in, or of a piece of it: `worse: "a b" became "a c"; ...`.
+func failed(prose, before, after string) bool {
+	old, now := strings.Split(before, "\n"), strings.Split(after, "\n")
+	at := 0
+	for at < min(len(old), len(now)) && old[at] == now[at] {
+		at++
+	}
+	if at == min(len(old), len(now)) {
+		return false
+	}
+	for line := range strings.Lines(prose) {
+		m := became.FindStringSubmatch(line)
+		if m == nil || strings.HasPrefix(line, "> better: ") {
+			continue
+		}
+		head, tail, found := strings.Cut(old[at], strings.TrimSuffix(m[1], "..."))
+		head2, tail2, found2 := strings.Cut(now[at], strings.TrimSuffix(m[2], "..."))
+		if found && found2 && head == head2 && tail == tail2 {
+			return true
+		}
+	}
+	return false
+}
+
+// became is what an attempt says of a change.
+var became = regexp.MustCompile(`"([^"]+)" became "([^"]+)"; `)

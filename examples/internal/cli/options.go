@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // The defaults for the offline model: with the default N, breadth and calls in flight, a run of about ten seconds.
@@ -32,6 +33,8 @@ type Options struct {
 	Scorer       string
 	Runtime      string
 	Hints        bool
+	Show         parts // the most tokens of each part of prompts
+	Minibatches  bool  // the search has the parent answer train cases before each rewrite, so its score needs none
 	Model        string
 	ModelName    string
 	ActiveParams counts
@@ -125,6 +128,10 @@ func (o *Options) registerTask(fs *flag.FlagSet) {
 	fs.BoolVar(&o.Hints, "hints", false,
 		"show in prompts what can be seen in the text of a Python or Go program: temporaries, allocations in "+
 			"loops, ...")
+	fs.Var(&o.Show, "show",
+		"`PART=TOKENS`,...: the most tokens of parts of prompts, 0 for none\n"+
+			"Parts are "+strings.Join(task.ShowNames(), ", ")+". Attempts are shown by populations alone, if they are "+
+			"asked for or the search has them.")
 	fs.StringVar(&o.Runtime, "runtime", "js",
 		"what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
 }
@@ -261,6 +268,9 @@ func (o *Options) check() error {
 		return Usagef("--eval-timeout is %v: need more than 0", o.EvalTimeout)
 	}
 	if err := o.checkText(); err != nil {
+		return err
+	}
+	if err := o.checkShow(); err != nil {
 		return err
 	}
 	if err := o.checkNATS(); err != nil {

@@ -56,6 +56,9 @@ func (o *Options) text() (task.Task, error) {
 		}
 		c.Initial = string(prompt)
 	}
+	if o.Minibatches {
+		c.Reflect = -1
+	}
 	t, err := text.New(c)
 	if err != nil {
 		return nil, &UsageError{err}

@@ -17,6 +17,14 @@ import (
 
 // Task returns the task, and a function that ends the processes of its programs.
 func Task(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
+	if t, end, err = unbounded(ctx, o); err != nil {
+		return nil, nil, err
+	}
+	return o.Bounded(t), end, nil
+}
+
+// unbounded returns the task with prompts that show all.
+func unbounded(ctx context.Context, o *cli.Options) (t task.Task, end func() error, err error) {
 	if o.IsTree() {
 		t, err := o.TreeTask(ctx)
 		return t, func() error { return nil }, err

@@ -57,7 +57,7 @@ func (o sampled) Brief(v *population.View) evolve.Brief {
 	top := l.islands[parent.island].top(topShown + diverseShown)
 	v.Parent = parent.Member
 	o.Show = func(*population.View) []task.Section {
-		programs := population.Inspirations(shownOnce(parent, inspirations, top)...)
+		programs := population.Inspirations(shownOnce(parent, top, inspirations)...)
 		return append([]task.Section{programs}, told(v, parent, top[:min(topShown, len(top))])...)
 	}
 	b := o.Rewrite.Brief(v)
@@ -160,12 +160,14 @@ func (l *island) inspirations(parent *resident, n int, r *rand.Rand) (list []*re
 // nearby returns a bin at most 2 from bin.
 func nearby(bin int, r *rand.Rand) int { return min(max(bin+r.IntN(5)-2, 0), bins-1) }
 
-// shownOnce returns the programs that a prompt shows beside the parent in ascending order of score, each once, as
-// models weigh what comes last most.
+// shownOnce returns the programs that a prompt shows beside the parent, each once: the top ones first, since many prompts of
+// an island have the same, and of each list the best last, as models weigh what comes last most.
 func shownOnce(parent *resident, lists ...[]*resident) []*population.Member {
 	var shown []*resident
 	seen := map[string]bool{parent.Program: true}
 	for _, list := range lists {
+		list = slices.Clone(list)
+		slices.SortStableFunc(list, func(a, b *resident) int { return byScore(b, a) })
 		for _, r := range list {
 			if !seen[r.Program] {
 				seen[r.Program] = true
@@ -173,7 +175,6 @@ func shownOnce(parent *resident, lists ...[]*resident) []*population.Member {
 			}
 		}
 	}
-	slices.SortStableFunc(shown, func(a, b *resident) int { return byScore(b, a) })
 	members := make([]*population.Member, len(shown))
 	for i, r := range shown {
 		members[i] = r.Member

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/task"
+)
+
+// Parts are bounded by name, and what is no part or no number is refused with what to give.
+func TestShow(t *testing.T) {
+	bare, err := task.New(task.Spec{Name: "bare", Initial: "p", Evaluator: eval.Func(
+		func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := task.Ask{Sections: []task.Section{task.Notes("wider"), task.Attempts("worse: a became b")}}
+	var o Options
+	if o.Bounded(bare) != bare {
+		t.Error("without the flag the task is another")
+	}
+	if err := o.Show.Set("notes=0, attempts=100"); err != nil || o.Show.String() != "attempts=100,notes=0" {
+		t.Errorf("%v: %v", o.Show, err)
+	}
+	if text := o.Bounded(bare).Prompt(ask)[0].Content; strings.Contains(text, "wider") || !strings.Contains(text, "worse") {
+		t.Errorf("the prompt is\n%s", text)
+	}
+	if err := o.checkShow(); err == nil || !strings.Contains(err.Error(), "populations") {
+		t.Errorf("attempts of greedy search: %v", err)
+	}
+	for flag, want := range map[string]string{"diary=3": "inspirations, metrics", "notes": "notes=500", "notes=-1": "0 or more", "notes=x": "notes=500", "": "is no part"} {
+		if err := o.Show.Set(flag); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("--show %q: %v, want %q", flag, err, want)
+		}
+	}
+}
