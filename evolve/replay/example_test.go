@@ -154,7 +154,7 @@ func ExampleLog() {
 		log.Fatal(err)
 	}
 	fmt.Println(l.Run.Algo, "over", l.Arms[0].Name, "and", l.Arms[1].Name, "pulled", l.Run.Selections)
-	fixed, err := l.Fixed([]float64{0.2, 0.8})
+	fixed, err := l.Along(func() bandit.Policy { return bandit.Shares{0.2, 0.8} }, 0)
 	if err != nil {
 		log.Fatal(err)
 	}

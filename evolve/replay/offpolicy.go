@@ -157,36 +157,10 @@ func newEstimate(value, stdErr float64) Estimate {
 	return Estimate{value, stdErr, value - z*stdErr, value + z*stdErr}
 }
 
-// Fixed returns the steps of l's run for a policy that always gives the arms the chances probs. It returns an
-// error if the log has no bandit's run or no propensities, or if probs is not a distribution over its arms.
-func (l Log) Fixed(probs []float64) (iter.Seq[Step], error) {
-	if err := l.propensities(); err != nil {
-		return nil, err
-	}
-	var sum float64
-	for arm, p := range probs {
-		if !(p >= 0) {
-			return nil, fmt.Errorf("replay: chance %v of arm %d: need at least 0", p, arm)
-		}
-		sum += p
-	}
-	if len(probs) != len(l.Arms) || math.Abs(sum-1) > 1e-6 {
-		return nil, fmt.Errorf("replay: %d chances that sum to %v for %d arms: need one an arm, and a sum of 1", len(probs),
-			sum, len(l.Arms))
-	}
-	return func(yield func(Step) bool) {
-		for i, arm := range l.Run.Selections {
-			if !yield(Step{Arm: arm, Propensity: l.Run.Propensities[i], Reward: l.Run.Rewards[i], Target: probs[arm]}) {
-				return
-			}
-		}
-	}, nil
-}
-
-// Along returns the steps of l's run for a policy that learns along the log: it is asked for its chances
-// before each round and hears of every outcome of the log, as if it had been there. Each range over the steps
-// calls fresh for a policy of its own. limit is the cap of rounds per arm that the run had, 0 for none; if
-// arms were closed for another reason, Along takes them for open. It returns an error if the log has no
+// Along returns the steps of l's run for a policy that learns along the log: it is asked for its chances before each
+// round and hears of every outcome of the log, as if it had been there. Those of [bandit.Shares] stay as they are. Each
+// range over the steps calls fresh for a policy of its own. limit is the cap of rounds per arm that the run had, 0 for
+// none; if arms were closed for another reason, Along takes them for open. It returns an error if the log has no
 // bandit's run or no propensities.
 func (l Log) Along(fresh func() bandit.Policy, limit int) (iter.Seq[Step], error) {
 	if err := l.propensities(); err != nil {
