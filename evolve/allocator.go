@@ -161,7 +161,7 @@ func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocatio
 		gen.Before, gen.Best = al.res.Arms[p.Arm].Best, al.res.Arms[p.Arm].Best
 	}
 	own, before := gen, al.evalTime // a copy: the run around it adds to gen itself what evaluations asked, and it must not count twice
-	round := Round{Pull: p, Generation: al.add(p.Arm, &own, scored), Best: al.res.Best.Result.Score, Partial: err != nil}
+	round := Round{Pull: p, Generation: al.add(p.Arm, &own, scored), Best: al.res.Best.Result.Score}
 	al.learn(p, &own, al.evalTime-before, err == nil, al.cfg.Budget.Models)
 	calls, stalls := counted(own)
 	// The outcome names no limit. The limit that bound belongs to the run around it, which ends by it and may go
@@ -197,6 +197,11 @@ func (al *Allocator) Result() *Result {
 
 // breadths returns those of its arms.
 func (al *Allocator) breadths() string { return breadths(al.cfg.Arms) }
+
+// takesTies reports whether one of its arms does.
+func (al *Allocator) takesTies() (of Arm, ties bool) {
+	return al, slices.ContainsFunc(al.cfg.Arms, takesTies)
+}
 
 // noise returns the most that any of its arms does, nil if their scores are exact.
 func (al *Allocator) noise() *Noise {

@@ -148,12 +148,13 @@ func TestStoppedWhileTheOrderIsRepeated(t *testing.T) {
 			j := openJournal(t, path)
 			defer j.Close()
 			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: model, N: n, Window: 4, Order: evolve.AsTheyEnd, Seed: 40,
-				MaxGenerations: 1, OnChild: func(evolve.Child) {
-					if onChild != nil {
-						cancel()
-						onChild()
-					}
-				}})
+				MaxGenerations: 1})
+			g.OnChild = func(evolve.Child) {
+				if onChild != nil {
+					cancel()
+					onChild()
+				}
+			}
 			res, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 100}, Journal: j})
 			if err != nil {
 				t.Fatal(err)

@@ -41,7 +41,6 @@ func (d *driver) take(ctx context.Context, o outcome) {
 		o.gen.Partial = true
 		d.res.Arms[p.Arm].Generations[round.Generation].Partial = true
 	}
-	round.Partial = o.gen.Partial
 	switch {
 	case err != nil:
 		d.stop(allocation.Error, "", err)
@@ -83,7 +82,6 @@ func (d *driver) outcomeOf(o outcome, whole bool) allocation.Outcome {
 // report tells the policy the reward of a pull and records it. The record comes last: in replay it says that
 // everything the pull asked for is in the file, and from then on no call of it is made for real.
 func (d *driver) report(p pull, round *Round, o outcome) {
-	round.Partial = false
 	err := d.reward(p, round, o.gen)
 	if err == nil {
 		err = d.decide(record.Record{Kind: record.Report, Pull: &p.ID, Reward: round.Reward, Bred: o.Took})
@@ -191,7 +189,7 @@ func (d *driver) finish(ctx, steps context.Context) (*Result, error) {
 		}
 	}
 	d.res.Elapsed = d.elapsed()
-	d.observe(Event{Kind: EventStop, Stop: d.res.Stop, Fresh: d.res.Fresh})
+	d.observe(Event{Kind: EventStop, Stop: d.res.Stop})
 	return d.res, d.err
 }
 

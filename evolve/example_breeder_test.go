@@ -177,7 +177,7 @@ func ExampleCall() {
 		log.Fatal(err)
 	}
 	for _, call := range result.Arms[0].Generations[0].Asides {
-		fmt.Println(call.Kind, call.Class(), "after", len(call.Attempts), "attempts")
+		fmt.Println(call.Kind, llm.ClassOf(call.Attempts), "after", len(call.Attempts), "attempts")
 	}
 	// Output: critique real after 2 attempts
 }

@@ -89,10 +89,11 @@ func search(n int) *evolve.Greedy {
 	if err != nil {
 		log.Fatal(err)
 	}
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, N: n, Seed: 40, Start: &start})
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, N: n, Seed: 40})
 	if err != nil {
 		log.Fatal(err)
 	}
+	g.From = &start
 	return g
 }
 
@@ -122,8 +123,8 @@ func ExampleGeneration() {
 		log.Fatal(err)
 	}
 	attempts := 0
-	for range g.Attempts {
-		attempts++
+	for call := range g.EachCall {
+		attempts += len(call)
 	}
 	fmt.Printf("generation %d: from %v to %v with %d attempts\n", g.Index, g.Before.Result.Score, g.Best.Result.Score, attempts)
 	// Output: generation 1: from -94 to -87 with 4 attempts

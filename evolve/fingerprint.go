@@ -23,7 +23,7 @@ func (c Config) fingerprint() journal.Fingerprint {
 	if b := breadths(c.Arms); b != "" { // not without one, so that older journals still fit
 		f["breadth"] = b
 	}
-	if takesTies(c.Arms) { // older journals, without the word, are of strict searches
+	if slices.ContainsFunc(c.Arms, takesTies) { // older journals, without the word, are of strict searches
 		f["ties"] = "taken"
 	}
 	return f
@@ -50,23 +50,22 @@ func breadths(arms []Arm) string {
 	return "[" + strings.Join(names, "; ") + "]"
 }
 
-// takesTies reports whether any of the arms is a greedy search, or wraps one, that is not Strict.
-func takesTies(arms []Arm) bool {
-	return slices.ContainsFunc(arms, func(arm Arm) bool {
-		for arm != nil {
-			switch a := arm.(type) {
-			case *Greedy:
-				return !a.cfg.Strict
-			case *Allocator:
-				return takesTies(a.cfg.Arms)
-			case interface{ Unwrap() Arm }:
-				arm = a.Unwrap()
-			default:
-				return false
+// takesTies reports whether arm, or the one that it wraps, is a greedy search that is not Strict, or an Allocator with one.
+// An arm that embeds one may take in other children, so of is not the arm, and nothing is known.
+func takesTies(arm Arm) bool {
+	for arm != nil {
+		if a, ok := arm.(interface{ takesTies() (of Arm, ties bool) }); ok {
+			if of, ties := a.takesTies(); of == arm {
+				return ties
 			}
 		}
-		return false
-	})
+		a, ok := arm.(interface{ Unwrap() Arm })
+		if !ok {
+			return false
+		}
+		arm = a.Unwrap()
+	}
+	return false
 }
 
 // policy returns what the policy's String method does, or else its type. Without that method its fields would be

@@ -85,9 +85,9 @@ func (c Child) Scored() bool { return c.HasProgram() && c.Err == "" }
 // Answered reports whether the child's call brought an answer, as Budget.Calls counts them.
 func (c Child) Answered() bool { return answered(c.Attempts) }
 
-// State returns what became of the child, as far as it tells: one that the budget had no room for, or that was abandoned
-// as the run ended, looks like one whose call failed.
-func (c Child) State() books.State {
+// state returns what became of the child, as far as it tells: one that the budget had no room for, or that was
+// abandoned as the run ended, looks like one whose call failed.
+func (c Child) state() books.State {
 	switch {
 	case c.Scored() && c.Result.Valid:
 		return books.StateValid
@@ -105,20 +105,13 @@ func (c Child) State() books.State {
 func (c Child) Proposal() books.Proposal {
 	samples := c.Result.Clean().Samples
 	c.Result = kept(c.Result)
-	p := books.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: bounded(c.Labels), State: c.State(),
+	p := books.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: bounded(c.Labels), State: c.state(),
 		Valid: c.Result.Valid, Score: c.Result.Score, Reason: reason(c)}
 	if samples != nil {
 		p.SD, p.Samples = samples.SD, samples.N
 	}
 	return p
 }
-
-// Class returns what the child's call counts as in a budget: the class of its last attempt, "" if no model
-// was asked.
-func (c Child) Class() llm.Class { return llm.ClassOf(c.Attempts) }
-
-// Class returns what the call counts as in a budget, as [Child.Class] does.
-func (c Call) Class() llm.Class { return llm.ClassOf(c.Attempts) }
 
 // answered reports whether a call that made these attempts brought an answer.
 func answered(attempts []llm.Attempt) bool { return calls.Answered(attempts) }

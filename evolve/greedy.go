@@ -32,24 +32,15 @@ type GreedyConfig struct {
 	// best program replaces it as the parent, so that the search drifts over programs of equal score. The best program is
 	// the first of its score either way.
 	Strict bool
-	// Start is the initial program with its score (see [Evaluate]); nil means that the search evaluates it
-	// before its first step.
-	Start *eval.Candidate
 	// Window is how many children are under way at once; 0 means all N. With fewer than N a better child is
 	// the parent of those briefed after it. One generation of 512 children with a window of 64 is a
 	// steady-state search, in which no call waits for the slowest of a generation.
 	Window int
 	// Order is in which order children are taken in; see [Breeder].
 	Order Order
-	// MaxFailures is how many calls in a row may end in an error (not a timeout) before the search ends; 0
-	// means 2·N, at least 32, and with a Breadth and no N 2·DefaultN. See [Breeder].
-	MaxFailures int
-	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine of its step.
-	OnChild func(Child)
 }
 
 func (c GreedyConfig) withDefaults() GreedyConfig {
-	c.MaxFailures = cmp.Or(c.MaxFailures, max(2*cmp.Or(c.N, DefaultN), 32))
 	switch {
 	case c.N == 0 && c.Breadth == nil:
 		c.N = DefaultN
@@ -72,8 +63,6 @@ func (c GreedyConfig) validate() error {
 		return fmt.Errorf("evolve: GreedyConfig.N is %d: a generation needs at least 1 child, and at most %d", c.N, MaxN)
 	case c.MaxGenerations < 0:
 		return fmt.Errorf("evolve: GreedyConfig.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
-	case c.MaxFailures < 0:
-		return fmt.Errorf("evolve: GreedyConfig.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
 	case c.Window < 0:
 		return fmt.Errorf("evolve: GreedyConfig.Window is %d: need 0 for all children of a generation, or more", c.Window)
 	case c.Order != ByIndex && c.Order != AsTheyEnd:
@@ -90,7 +79,10 @@ func (c GreedyConfig) validate() error {
 // children the one of highest index is the parent, in a Strict search, which is the BaSE paper's, that of lowest index.
 //
 // It takes scores for exact. Where they are noisy, package population's search with a Noise is greedy search of means.
-// A Greedy whose field Noise is set before its first step scores each child once, and only its best again.
+//
+// The fields of its Breeder may be set before the first step: From, an initial program with its score; OnChild; Noise,
+// with which each child is scored once and only the best again; MaxFailures, which is twice GreedyConfig.N or DefaultN, at
+// least 32.
 type Greedy struct {
 	Breeder
 	cfg    GreedyConfig
@@ -106,12 +98,13 @@ var (
 
 // NewGreedy returns a search that has not begun. It fails if a field of cfg is wrong.
 func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
+	failures := max(2*cmp.Or(cfg.N, DefaultN), 32) // also where a Breadth alone decides how many children a step has
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window,
-		Order: cfg.Order, MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}, nil
+	return &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
+		MaxFailures: failures}}, nil
 }
 
 // GreedyArms returns k searches that differ only in their seeds: cfg.Seed + i for the i-th. It fails if k is not
@@ -231,3 +224,5 @@ func (g *Greedy) String() string {
 // Breadth returns what decides how many children each generation has, nil for N. A journal recognizes a run by how it
 // prints itself.
 func (g *Greedy) Breadth() Breadth { return g.cfg.Breadth }
+
+func (g *Greedy) takesTies() (of Arm, ties bool) { return g, !g.cfg.Strict }

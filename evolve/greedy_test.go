@@ -160,7 +160,8 @@ func TestGreedyStopsWhenEveryCallFails(t *testing.T) {
 			calls.Add(1)
 			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer}}}, errors.New("500")
 		})
-		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 10, MaxFailures: 25, LLM: llm.Limit(model, 1)})
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 10, LLM: llm.Limit(model, 1)})
+		g.MaxFailures = 25
 		var err error
 		for err == nil {
 			_, err = g.Step(t.Context(), nil)
@@ -182,7 +183,8 @@ func TestGreedyFailuresInARowAreResetByASuccess(t *testing.T) {
 			}
 			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer}}}, errors.New("500")
 		})
-		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 30, MaxFailures: 3, LLM: llm.Limit(model, 1)})
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 30, LLM: llm.Limit(model, 1)})
+		g.MaxFailures = 3
 		if _, err := g.Step(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
@@ -302,7 +304,6 @@ func TestGreedyConfigErrors(t *testing.T) {
 		{"LLM is nil", evolve.GreedyConfig{Task: n}},
 		{"N is -1", evolve.GreedyConfig{Task: n, LLM: climber, N: -1}},
 		{"MaxGenerations is -2", evolve.GreedyConfig{Task: n, LLM: climber, MaxGenerations: -2}},
-		{"MaxFailures is -3", evolve.GreedyConfig{Task: n, LLM: climber, MaxFailures: -3}},
 	} {
 		if _, err := evolve.NewGreedy(tt.cfg); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("error %v, want one that says %q", err, tt.want)

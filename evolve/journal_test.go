@@ -246,7 +246,7 @@ func TestJournalReplaysTarget(t *testing.T) {
 		}
 		partial := 0
 		for _, r := range res.Rounds {
-			if r.Partial {
+			if res.Arms[r.Pull.Arm].Generations[r.Generation].Partial {
 				partial++
 			}
 		}

@@ -104,9 +104,12 @@ func TestBudgetProperty(t *testing.T) {
 			b.WallTime = time.Duration(1+rng.IntN(200)) * time.Second
 			n, inFlight := 1+rng.IntN(64), 1+rng.IntN(4)
 			l := llm.Retry(llm.Limit(wild(seed), 256), llm.RetryConfig{Wait: 100 * time.Millisecond})
-			arms, err := GreedyArms(GreedyConfig{Task: sleepy(t, time.Second), LLM: l, N: n, MaxFailures: 1 << 20}, 1+rng.IntN(8))
+			arms, err := GreedyArms(GreedyConfig{Task: sleepy(t, time.Second), LLM: l, N: n}, 1+rng.IntN(8))
 			if err != nil {
 				t.Fatal(err)
+			}
+			for _, a := range arms {
+				a.(*Greedy).MaxFailures = 1 << 20
 			}
 			res, books := runLedger(t, Config{Arms: arms, Policy: bandit.Random{}, Budget: b, InFlight: inFlight, Seed: seed})
 			bound[res.Limit]++

@@ -204,5 +204,5 @@ func (b birth) unscored() books.State {
 	case b.lost:
 		return books.StateFailed
 	}
-	return b.child.State()
+	return b.child.state()
 }

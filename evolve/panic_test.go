@@ -82,9 +82,12 @@ func TestPanics(t *testing.T) {
 		b := &broken{Policy: &bandit.UCB1{}, Task: newNumbers(t, "0"), LLM: climber, what: tt.what, by: tt.by}
 		b.left.Store(tt.left)
 		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: taskOf{b}, N: 4, Seed: 40,
-			LLM: learner{llm.Limit(modelOf{b}, 1), b}, OnChild: func(evolve.Child) { b.at("OnChild") }}, 2)
+			LLM: learner{llm.Limit(modelOf{b}, 1), b}}, 2)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, a := range list {
+			a.(*evolve.Greedy).OnChild = func(evolve.Child) { b.at("OnChild") }
 		}
 		arms := make([]evolve.Arm, len(list))
 		for i, a := range list {

@@ -44,9 +44,8 @@ type Result struct {
 type Round struct {
 	Pull       bandit.Pull // what was drawn, with its propensity
 	Generation int         // the place of its generation in the arm's Generations
-	Reward     float64     // what the policy was told; 0 if the generation was cut short and the policy not told
+	Reward     float64     // what the policy was told; 0 if the generation is Partial and the policy was not told
 	Best       float64     // the run's best score when it ended; 0 without a valid candidate
-	Partial    bool        // its generation is partial; the policy was told nothing
 }
 
 // An ArmResult is what one arm began with, found and made.
@@ -59,22 +58,10 @@ type ArmResult struct {
 	Generations []Generation
 }
 
-// Attempts calls yield for every attempt of the arm: those before its first step, then by generation, oldest
-// first.
-func (a ArmResult) Attempts(yield func(llm.Attempt) bool) {
-	for attempts := range a.EachCall {
-		for _, at := range attempts {
-			if !yield(at) {
-				return
-			}
-		}
-	}
-}
-
 // Attempts calls yield for every attempt of the run, arm by arm.
 func (r *Result) Attempts(yield func(llm.Attempt) bool) {
-	for _, arm := range r.Arms {
-		for a := range arm.Attempts {
+	for attempts := range r.EachCall {
+		for _, a := range attempts {
 			if !yield(a) {
 				return
 			}
@@ -165,6 +152,4 @@ type Event struct {
 	Calls      int            // model calls that brought an answer so far, in generations that ended
 	Ledger     books.Ledger   // what is spent and set aside now, and the limits
 	Stop       Stop           // stop
-	Fresh      *eval.Result   // stop: as in Result
-	Elapsed    time.Duration  // as in Result
 }

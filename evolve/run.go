@@ -388,7 +388,7 @@ func (d *driver) pull(decision allocation.Decision, most int, steps context.Cont
 	}
 	d.pending[p.Arm] = p
 	// Rounds are in the order of draws and outcomes come in any order, so the round has its place from now on.
-	d.res.Rounds = append(d.res.Rounds, Round{Pull: p.Pull, Partial: true}) // until its outcome is in
+	d.res.Rounds = append(d.res.Rounds, Round{Pull: p.Pull})
 	if err := d.decide(record.Record{Kind: record.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls, Most: most, Asides: d.asides, Beside: p.beside, Costs: d.costs}); err != nil {
 		delete(d.pending, p.Arm)
 		d.res.Rounds = d.res.Rounds[:p.round]
@@ -483,7 +483,7 @@ func (d *driver) elapsed() time.Duration {
 
 // observe calls the observer, and ends the run with an error if it panics.
 func (d *driver) observe(e Event) {
-	e.Best, e.Calls, e.Elapsed, e.Ledger = d.res.Best, d.res.Calls, d.elapsed(), d.shared.Ledger.Observed()
+	e.Best, e.Calls, e.Ledger = d.res.Best, d.res.Calls, d.shared.Ledger.Observed()
 	if err := fault.Guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err) // stop does nothing once the run is over, and the panic must not be lost

@@ -124,7 +124,7 @@ func TestRunCancel(t *testing.T) {
 			}
 			partial, canceled := 0, 0
 			for _, r := range res.Rounds {
-				if r.Partial {
+				if res.Arms[r.Pull.Arm].Generations[r.Generation].Partial {
 					partial++
 				}
 			}
@@ -218,7 +218,7 @@ func TestRunInFlight(t *testing.T) {
 			t.Errorf("%d in flight at most, %d outcomes out of order of %d; want more than 4 when places are idle, at most 8; some; 60", w.most, w.late, w.updates)
 		}
 		for i, r := range res.Rounds {
-			if r.Pull.ID != i || r.Partial {
+			if r.Pull.ID != i || res.Arms[r.Pull.Arm].Generations[r.Generation].Partial {
 				t.Errorf("round %d is %+v", i, r)
 			}
 		}

@@ -32,17 +32,17 @@ type Setting struct {
 	Start *eval.Candidate // what it begins with, already scored; nil means the task's initial program
 }
 
-// Greedy returns a greedy search. Task, LLM, Seed and Start of cfg are filled in. Where scores are noisy every program
-// is scored once.
+// Greedy returns a greedy search. Task, LLM, Seed and the start of cfg are filled in. Where scores are noisy every
+// program is scored once.
 func Greedy(name string, cfg evolve.GreedyConfig) Search {
 	return Search{name, func(s Setting) (evolve.Config, error) {
 		cfg := cfg
-		cfg.Task, cfg.LLM, cfg.Seed, cfg.Start = s.Task, s.LLM, s.Seed, s.Start
+		cfg.Task, cfg.LLM, cfg.Seed = s.Task, s.LLM, s.Seed
 		g, err := evolve.NewGreedy(cfg)
 		if err != nil {
 			return evolve.Config{}, fmt.Errorf("compare: search %s: %w", name, err)
 		}
-		if s.Noisy {
+		if g.From = s.Start; s.Noisy {
 			g.Noise = &evolve.Noise{Rescore: -1, Fresh: -1}
 		}
 		return evolve.Config{Arms: []evolve.Arm{g}}, nil

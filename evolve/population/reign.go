@@ -81,7 +81,7 @@ func (p *Population) conclude(gen evolve.Generation) {
 		return
 	}
 	for _, a := range gen.Asides {
-		if a.Class() == llm.Real {
+		if llm.ClassOf(a.Attempts) == llm.Real {
 			calls++
 		}
 	}

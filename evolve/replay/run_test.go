@@ -178,7 +178,8 @@ func TestInterruptedRun(t *testing.T) {
 	calls := 0
 	arms[1] = failing{arms[1], &calls}
 	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Seed: 2, Budget: evolve.Budget{Rounds: 40}})
-	if err == nil || !res.Rounds[len(res.Rounds)-1].Partial {
+	last := res.Rounds[len(res.Rounds)-1]
+	if err == nil || !res.Arms[last.Pull.Arm].Generations[last.Generation].Partial {
 		t.Fatalf("the run was not cut short: %v", err)
 	}
 	file, err := json.Marshal(report.NewBandit(res, report.BanditHeader{

@@ -53,7 +53,7 @@ func newSearch(arm evolve.ArmResult, ledgers Ledgers, seed int64, m llm.Model) S
 		FinalMetrics: arm.Best.Result.Metrics,
 		FinalProgram: hash(arm.Best.Program),
 		Trajectory:   []Generation{startRow(arm)},
-		FLOPs:        newCost(arm.Attempts, m.ActiveParams),
+		FLOPs:        newCost(attempts(arm.EachCall), m.ActiveParams),
 		Audit:        newAudited(arm),
 		PerGen:       []float64{},
 		Operators:    byOperator(arm),

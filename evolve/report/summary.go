@@ -182,7 +182,7 @@ func (n *fates) add(c evolve.Child) {
 
 // stateOf returns what became of a child.
 func stateOf(c evolve.Child) string {
-	switch class := c.Class(); {
+	switch class := llm.ClassOf(c.Attempts); {
 	case c.Scored() && c.Result.Valid:
 		return "valid"
 	case c.Scored():

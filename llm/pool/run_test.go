@@ -237,14 +237,16 @@ func greedyRun(n, generations int) func(*testing.T, llm.LLM) []llm.Attempt {
 func banditRun(n, generations, inFlight int) func(*testing.T, llm.LLM) []llm.Attempt {
 	return func(t *testing.T, l llm.LLM) (attempts []llm.Attempt) {
 		var mu sync.Mutex
-		arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: longPrograms(t), LLM: l, N: n, Seed: 40,
-			OnChild: func(c evolve.Child) {
+		arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: longPrograms(t), LLM: l, N: n, Seed: 40}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range arms {
+			a.(*evolve.Greedy).OnChild = func(c evolve.Child) {
 				mu.Lock()
 				defer mu.Unlock()
 				attempts = append(attempts, c.Attempts...)
-			}}, 10)
-		if err != nil {
-			t.Fatal(err)
+			}
 		}
 		_, err = evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight,
 			Budget: evolve.Budget{Calls: n * generations}})
