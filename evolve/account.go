@@ -32,7 +32,8 @@ type account struct {
 }
 
 func newAccount(arms []Arm) account {
-	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool), evaluated: make(map[record.Key]bool), asked: make(map[*memory.Asked]bool),
+	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool),
+		evaluated: make(map[record.Key]bool), asked: make(map[*memory.Asked]bool),
 		tuned: make([]int, len(arms)), costs: costs.New(len(arms))}
 	for i, arm := range arms {
 		a.begin(i, arm.Best())
@@ -79,7 +80,8 @@ func (a *account) add(arm int, gen *Generation, scored []memory.Scoring) (place 
 // count adds those evaluations to the generation and the result that are new, and the calls that they made.
 func (a *account) count(gen *Generation, scored []memory.Scoring) {
 	gen.Evaluations, gen.TuneEvaluations = 0, 0
-	slices.SortFunc(scored, func(x, y memory.Scoring) int { return bytes.Compare(x.Key[:], y.Key[:]) }) // asides must stand in one order, and they ended in any
+	// Asides must stand in one order, and they ended in any.
+	slices.SortFunc(scored, func(x, y memory.Scoring) int { return bytes.Compare(x.Key[:], y.Key[:]) })
 	for _, s := range scored {
 		if !a.evaluated[s.Key] {
 			a.evaluated[s.Key] = true
@@ -152,9 +154,9 @@ func (a *account) better(arm int) {
 	}
 }
 
-// mark names the children's programs, and marks those whose program came before, in the order of outcomes and of children in them. That
-// order is the same in replay. The order of evaluations is not: which of two equal programs in flight is
-// evaluated first is chance.
+// mark names the children's programs, and marks those whose program came before, in the order of outcomes and of
+// children in them. That order is the same in replay. The order of evaluations is not: which of two equal programs in
+// flight is evaluated first is chance.
 func (a *account) mark(g Generation) {
 	a.repeated(g.Before.Program)
 	for i := range g.Children {
@@ -165,8 +167,8 @@ func (a *account) mark(g Generation) {
 	}
 }
 
-// repeated reports whether it was called with the same program before. The memory of programs trims the same, so a child
-// is a Duplicate exactly if its program was not evaluated again.
+// repeated reports whether it was called with the same program before. The memory of programs trims the same, so a
+// child is a Duplicate exactly if its program was not evaluated again.
 func (a *account) repeated(program string) bool {
 	sum := sha256.Sum256([]byte(memory.Trim(program)))
 	before := a.seen[sum]

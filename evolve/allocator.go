@@ -34,7 +34,8 @@ var (
 // NewAllocator returns an allocator that has not begun. It fails unless cfg fits an arm of another run:
 //
 //   - cfg.Budget may be empty, because the run around it has one. It must not limit tokens, FLOPs, money,
-//     evaluator time, wall time or tune evaluations, which only that run can keep. Such a limit would be passed in silence.
+//     evaluator time, wall time or tune evaluations, which only that run can keep. Such a limit would be passed in
+//     silence.
 //   - cfg.InFlight must be 0 or 1, because an arm is stepped by one goroutine at a time.
 //   - cfg.Journal must be nil. The journal of the run around it has everything.
 //
@@ -45,16 +46,19 @@ func NewAllocator(cfg Config) (*Allocator, error) {
 	case cfg.InFlight != 1:
 		return nil, fmt.Errorf("evolve: an Allocator's InFlight is %d: need 0 or 1", cfg.InFlight)
 	case limit != "":
-		return nil, fmt.Errorf("evolve: an Allocator's Budget limits %s: set it on the run around it, which alone keeps it", limit)
+		return nil, fmt.Errorf("evolve: an Allocator's Budget limits %s: set it on the run around it, which alone keeps it",
+			limit)
 	case cfg.Journal != nil:
-		return nil, errors.New("evolve: an Allocator has a Journal: give it to the run around it, which records all that its arms do")
+		return nil, errors.New("evolve: an Allocator has a Journal: " +
+			"give it to the run around it, which records all that its arms do")
 	}
 	if err := cfg.validate(); err != nil && !errors.Is(err, errNoLimit) {
 		return nil, err
 	}
 	return &Allocator{
 		account: newAccount(cfg.Arms), cfg: cfg,
-		core: allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: innerLimits(cfg)}),
+		core: allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed,
+			Limits: innerLimits(cfg)}),
 	}, nil
 }
 
@@ -160,7 +164,8 @@ func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocatio
 	if gen.Best.Program == "" {
 		gen.Before, gen.Best = al.res.Arms[p.Arm].Best, al.res.Arms[p.Arm].Best
 	}
-	own, before := gen, al.evalTime // a copy: the run around it adds to gen itself what evaluations asked, and it must not count twice
+	// A copy: the run around it adds to gen itself what evaluations asked, and it must not count twice.
+	own, before := gen, al.evalTime
 	round := Round{Pull: p, Generation: al.add(p.Arm, &own, scored), Best: al.res.Best.Result.Score}
 	al.learn(p, &own, al.evalTime-before, err == nil, al.cfg.Budget.Models)
 	calls, stalls := counted(own)

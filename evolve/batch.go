@@ -65,7 +65,8 @@ func newBatch(b *Breeder, turn *Turn, n int) *batch {
 	if b.Order == AsTheyEnd && s != nil {
 		repeat = s.Past.Taken
 	}
-	return &batch{Breeder: b, turn: turn, step: s, n: n, queue: intake.New[bredChild](n, b.Window, b.Order == ByIndex, repeat),
+	return &batch{Breeder: b, turn: turn, step: s, n: n,
+		queue: intake.New[bredChild](n, b.Window, b.Order == ByIndex, repeat),
 		ended: make(chan bredChild), stop: make(chan struct{}), taken: make([]bredChild, 0, n), pause: waits.NewSignal()}
 }
 
@@ -295,8 +296,8 @@ func (l *batch) end(m bredChild) {
 	}
 }
 
-// attempts returns those of the child's call. A Make that failed without asking for anything counts as a call that failed: a
-// search whose every Make fails would use up no budget, and never end.
+// attempts returns those of the child's call. A Make that failed without asking for anything counts as a call that
+// failed: a search whose every Make fails would use up no budget, and never end.
 func (m bredChild) attempts() []llm.Attempt {
 	if m.brief.Make != nil && !m.spent && !m.child.HasProgram() {
 		return []llm.Attempt{{Status: llm.Failed}}
@@ -488,8 +489,8 @@ func (m *bredChild) admitted(why string, err error) (ok bool, ends error) {
 }
 
 // sample returns the number of the sample that a child is scored by. Where scores are noisy it is the child's own and
-// not the next free one: which of two equal programs is evaluated first is chance, and a resumed run has to find the score
-// of each.
+// not the next free one: which of two equal programs is evaluated first is chance, and a resumed run has to find the
+// score of each.
 func (l *batch) sample(c *Child) int {
 	if l.Noise == nil {
 		return 0

@@ -57,22 +57,13 @@ func validBreadth(b Breadth) error {
 	return nil
 }
 
-// breadthName returns what b's String returns, or its type if it has none. A journal recognizes a run by the name, and
-// fields may print differently in every process.
-func breadthName(b Breadth) string {
-	if s, ok := b.(fmt.Stringer); ok {
-		return s.String()
-	}
-	return fmt.Sprintf("%T", b)
-}
-
 // widthOf asks b how many children the next step makes. An error names b: it panicked, or the number is out of
 // range. The number is not mended, because a mistake of that kind would decide what a run costs.
 func widthOf(b Breadth, past []Made) (n int, err error) {
 	if err := validBreadth(b); err != nil {
 		return 0, err
 	}
-	name := breadthName(b)
+	name := nameOf(b)
 	if bad := fault.Guard("Breadth "+name, func() { n = b.Children(past) }); bad != nil {
 		return 0, bad
 	}

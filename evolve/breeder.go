@@ -110,9 +110,9 @@ func (o Order) String() string {
 // over, its best is scored on fresh samples, which the search has not seen. All this is within Budget.Evaluations. See
 // docs/guide.md.
 //
-// What it gains was measured with noise that is normal or has tails, and with timings of one machine. With a long tail below,
-// as timings have it, it gains a little less than scoring once does, and Student's interval of the fresh samples is too
-// short: claim [eval.Samples.MedianRange] there.
+// What it gains was measured with noise that is normal or has tails, and with timings of one machine. With a long
+// tail below, as timings have it, it gains a little less than scoring once does, and Student's interval of the fresh
+// samples is too short: claim [eval.Samples.MedianRange] there.
 type Noise struct {
 	// Rescore is how many programs are scored again for each child, at most 64; 0 means 0.25, negative none. Where scores
 	// that are taken again turn out to agree, it is one for 32 children.

@@ -9,8 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 )
 
-// learn records what a pull came to, so that later draws know what a call of its arm costs. Failed calls count like answered
-// ones, because they cost as much.
+// learn records what a pull came to, so that later draws know what a call of its arm costs. Failed calls count like
+// answered ones, because they cost as much.
 func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, whole bool, prices ledger.Prices) {
 	came := ledger.Amounts{Evaluations: gen.Evaluations, EvalTime: evalTime}
 	answers := 0

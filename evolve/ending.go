@@ -71,7 +71,8 @@ func (d *driver) complete(o *outcome) {
 // outcomeOf returns what the core has to know of an outcome.
 func (d *driver) outcomeOf(o outcome, whole bool) allocation.Outcome {
 	calls, stalls := counted(o.gen)
-	out := allocation.Outcome{Pull: o.pull.ID, Calls: calls, Stalls: stalls, Evaluations: o.gen.Evaluations, Whole: whole, Best: scoreOf(o.gen.Best)}
+	out := allocation.Outcome{Pull: o.pull.ID, Calls: calls, Stalls: stalls, Evaluations: o.gen.Evaluations,
+		Whole: whole, Best: scoreOf(o.gen.Best)}
 	// A limit that bound before it was raised does not bind now. The core would stop the run by it again.
 	if d.shared.Journal == nil || !d.shared.Journal.RaisedLater() {
 		out.Limit = o.gen.Limit
@@ -207,7 +208,8 @@ func (d *driver) closeJournal(j *record.Journal, paused bool) (err error) {
 		err = cmp.Or(err, bad)
 	}
 	if n := len(d.res.Earlier.Unclaimed); n > 0 {
-		slog.Warn("evolve: answers that were paid for were not asked for again after a kill, and are lost: the requests of a search depend on more than its seeds and the answers",
+		slog.Warn("evolve: answers that were paid for were not asked for again after a kill, and are lost: "+
+			"the requests of a search depend on more than its seeds and the answers",
 			"calls", n, "journal", j.Path())
 	}
 	return err
@@ -227,8 +229,9 @@ func (d *driver) keepsMargin(then journal.Fingerprint) error {
 	if fresh == d.margin.fresh {
 		return nil
 	}
-	return fmt.Errorf("evolve: journal %s: %w: Budget.EvalTime was %v, which left %d of %d Evaluations for fresh samples of the best, and %s leaves %d: "+
-		"raise it to less than %v, or begin anew with another journal", d.shared.Journal.Path(), journal.ErrDiverged, was, fresh, b.Evaluations,
+	return fmt.Errorf("evolve: journal %s: %w: Budget.EvalTime was %v, which left %d of %d Evaluations for fresh samples "+
+		"of the best, and %s leaves %d: raise it to less than %v, or begin anew with another journal",
+		d.shared.Journal.Path(), journal.ErrDiverged, was, fresh, b.Evaluations,
 		orNone(d.cfg.Budget.EvalTime), d.margin.fresh, 4*time.Duration(fresh+1)*b.EvalWorst)
 }
 
@@ -255,7 +258,9 @@ func (d *driver) claim(ctx, steps context.Context) error {
 	var r eval.Result
 	var err error
 	turn := &Turn{step: s, shared: d.shared, calls: math.MaxInt}
-	bad := fault.Guard("the claim of the best arm", func() { r, err = arm.claim(s.Within(ctx), turn, d.res.Best.Program, n) })
+	bad := fault.Guard("the claim of the best arm", func() {
+		r, err = arm.claim(s.Within(ctx), turn, d.res.Best.Program, n)
+	})
 	noted := s.Account()
 	d.claimed(noted)
 	err = cmp.Or(bad, err)

@@ -19,7 +19,8 @@ import (
 // may differ when a run goes on.
 func (c Config) fingerprint() journal.Fingerprint {
 	f := c.Budget.fingerprint()
-	f["policy"], f["arms"], f["seed"], f["in_flight"] = c.policy(), fmt.Sprint(len(c.Arms)), fmt.Sprint(c.Seed), fmt.Sprint(c.InFlight)
+	f["policy"], f["seed"] = nameOf(c.Policy), fmt.Sprint(c.Seed)
+	f["arms"], f["in_flight"] = fmt.Sprint(len(c.Arms)), fmt.Sprint(c.InFlight)
 	if b := breadths(c.Arms); b != "" { // not without one, so that older journals still fit
 		f["breadth"] = b
 	}
@@ -38,7 +39,7 @@ func breadths(arms []Arm) string {
 		switch a := arm.(type) {
 		case interface{ Breadth() Breadth }:
 			if b := a.Breadth(); b != nil {
-				names[i] = breadthName(b)
+				names[i] = nameOf(b)
 			}
 		case interface{ breadths() string }:
 			names[i] = a.breadths()
@@ -50,8 +51,8 @@ func breadths(arms []Arm) string {
 	return "[" + strings.Join(names, "; ") + "]"
 }
 
-// takesTies reports whether arm, or the one that it wraps, is a greedy search that is not Strict, or an Allocator with one.
-// An arm that embeds one may take in other children, so of is not the arm, and nothing is known.
+// takesTies reports whether arm, or the one that it wraps, is a greedy search that is not Strict, or an Allocator
+// with one. An arm that embeds one may take in other children, so of is not the arm, and nothing is known.
 func takesTies(arm Arm) bool {
 	for arm != nil {
 		if a, ok := arm.(interface{ takesTies() (of Arm, ties bool) }); ok {
@@ -68,11 +69,8 @@ func takesTies(arm Arm) bool {
 	return false
 }
 
-// policy returns what the policy's String method does, or else its type. Without that method its fields would be
-// printed, among them pointers, which differ from process to process, so no run with it could be resumed.
-func (c Config) policy() string { return nameOf(c.Policy) }
-
-// nameOf returns what the String method of a policy or an arm does, or else its type.
+// nameOf returns what the String method of a policy or an arm does, or else its type. Without that method its fields
+// would be printed, among them pointers, which differ from process to process, so no run with it could be resumed.
 func nameOf(v any) string {
 	if s, ok := v.(fmt.Stringer); ok {
 		return s.String()
@@ -111,7 +109,8 @@ func limitOf(text string) float64 {
 func (c Config) ranBy() (models []record.Model, arms []record.Arm, l *books.Ledger) {
 	for _, m := range c.Budget.Models {
 		m = m.WithDefaults()
-		models = append(models, record.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams, Price: (*record.Price)(m.Price)})
+		models = append(models, record.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams,
+			Price: (*record.Price)(m.Price)})
 	}
 	for _, a := range c.Arms {
 		arm := record.Arm{Name: nameOf(a)}

@@ -80,9 +80,9 @@ func (c GreedyConfig) validate() error {
 //
 // It takes scores for exact. Where they are noisy, package population's search with a Noise is greedy search of means.
 //
-// The fields of its Breeder may be set before the first step: From, an initial program with its score; OnChild; Noise,
-// with which each child is scored once and only the best again; MaxFailures, which is twice GreedyConfig.N or DefaultN, at
-// least 32.
+// The fields of its Breeder may be set before the first step: From, an initial program with its score; OnChild;
+// Noise, with which each child is scored once and only the best again; MaxFailures, which is twice GreedyConfig.N or
+// DefaultN, at least 32.
 type Greedy struct {
 	Breeder
 	cfg    GreedyConfig
@@ -210,7 +210,7 @@ func (g *Greedy) brief(i int) Brief {
 func (g *Greedy) String() string {
 	s := fmt.Sprintf("Greedy(%s, N=%d, seed=%d", g.cfg.Task.Name(), g.cfg.N, g.cfg.Seed)
 	if g.cfg.Breadth != nil {
-		s += ", " + breadthName(g.cfg.Breadth)
+		s += ", " + nameOf(g.cfg.Breadth)
 	}
 	if !g.cfg.Strict {
 		s += ", neutral"

@@ -35,8 +35,9 @@ type pull struct {
 	beside int
 }
 
-// closed corrects what an arm returned by what happened in its step, and returns the account of that. Calls that the arm left out are added to the
-// asides. A limit that bound is named. An error that the arm kept to itself ends the run.
+// closed corrects what an arm returned by what happened in its step, and returns the account of that. Calls that the
+// arm left out are added to the asides. A limit that bound is named. An error that the arm kept to itself ends the
+// run.
 //
 // A step that was cut short must not be reported as whole. Its reward would stand in the journal. Made again
 // without the interruption, the step would ask for more than the file holds, and what was paid for would be
@@ -165,7 +166,8 @@ func (s *shared) record(pull int, past record.Past, b birth) error {
 		return nil
 	}
 	c := b.child
-	r := record.Record{Kind: record.Child, Pull: &pull, Child: &c.Index, Step: b.step, Ledger: s.spentNow(), Proposal: c.Proposal()}
+	r := record.Record{Kind: record.Child, Pull: &pull, Child: &c.Index, Step: b.step, Ledger: s.spentNow(),
+		Proposal: c.Proposal()}
 	if !c.Scored() {
 		r.State = b.unscored()
 	}
@@ -182,8 +184,8 @@ func (s *shared) record(pull int, past record.Past, b birth) error {
 	return s.Journal.Tell(r)
 }
 
-// spentNow returns the ledger for a child's record, and nil if a child had one in the last second: readers add calls and
-// evaluations up themselves, and see what is set aside often enough.
+// spentNow returns the ledger for a child's record, and nil if a child had one in the last second: readers add calls
+// and evaluations up themselves, and see what is set aside often enough.
 func (s *shared) spentNow() *books.Ledger {
 	now := time.Now().UnixMilli()
 	if last := s.ledgerAt.Load(); now-last < 1000 || !s.ledgerAt.CompareAndSwap(last, now) {

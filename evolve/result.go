@@ -145,7 +145,7 @@ const (
 type Event struct {
 	Kind       EventKind
 	Pull       bandit.Pull    // draw, child, generation
-	Generation Generation     // generation; with the programs of all children, which a Result does not keep; child: only its Index
+	Generation Generation     // generation, with all programs, which a Result does not keep; child: only its Index
 	Child      Child          // child; whether it is a Duplicate is known when its generation ends
 	Reward     float64        // generation; 0 if it is Partial
 	Best       eval.Candidate // the best of the run so far, in generations that ended

@@ -88,8 +88,8 @@ func (d *driver) expected() int {
 	return (d.account.judged + d.gated + d.programs - 1) / d.programs
 }
 
-// priced returns what a call of each arm is expected to cost. Draws that an earlier incarnation made have what it expected,
-// and those of an older library expected nothing.
+// priced returns what a call of each arm is expected to cost. Draws that an earlier incarnation made have what it
+// expected, and those of an older library expected nothing.
 func (d *driver) priced() []float64 {
 	if next, replaying := d.replaying(); replaying {
 		return next.Costs

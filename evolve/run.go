@@ -75,8 +75,8 @@ type driver struct {
 	err     error          // with which the run ends
 	margin  margin         // of the budget, for noisy arms
 	scored  int            // children that were scored or failed, and the programs that arms begin with
-	// programs are those that were scored or refused, without duplicates, and gated the calls that gates made for them. The
-	// account has those of evaluators.
+	// programs are those that were scored or refused, without duplicates, and gated the calls that gates made for
+	// them. The account has those of evaluators.
 	programs, gated int
 	asides          int       // calls that the score of a child was last expected to take beside its own
 	costs           []float64 // of a call of each arm, as the policy was last told; nil if all are alike
@@ -84,7 +84,7 @@ type driver struct {
 
 	ended chan outcome
 	early []outcome    // outcomes that wait for their turn in replay
-	idle  waits.Signal // holds a value when a slot for model calls was seen free; one is enough, as one arm is drawn for it
+	idle  waits.Signal // that a slot for model calls was seen free
 }
 
 // A margin is what a run sets aside of its budget for noisy arms.
@@ -131,7 +131,8 @@ func newDriver(cfg Config) *driver {
 		account: newAccount(cfg.Arms),
 		margin:  margin,
 		cfg:     cfg,
-		core:    allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed, Limits: margin.limits(cfg.Budget)}),
+		core: allocation.New(allocation.Config{Arms: len(cfg.Arms), Policy: cfg.Policy, Seed: cfg.Seed,
+			Limits: margin.limits(cfg.Budget)}),
 		shared:  newShared(cfg, margin),
 		begun:   time.Now(),
 		pending: make(map[int]pull),
@@ -237,7 +238,8 @@ func (d *driver) start(ctx, steps context.Context) {
 		st := d.step(pull{Pull: bandit.Pull{ID: -1, Arm: i}, past: past}, begin)
 		turn := &Turn{step: st, shared: d.shared, calls: math.MaxInt}
 		var err error
-		if bad := fault.Guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(st.Within(begin), turn) }); bad != nil {
+		bad := fault.Guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(st.Within(begin), turn) })
+		if bad != nil {
 			err = bad
 		}
 		noted := st.Account()
@@ -337,7 +339,8 @@ func (d *driver) draw(ctx, steps context.Context) bool {
 	var decision allocation.Decision
 	var err error
 	most, limited := d.scorable()
-	if bad := fault.Guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.next(most, limited) }); bad != nil {
+	bad := fault.Guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.next(most, limited) })
+	if bad != nil {
 		err = bad
 	}
 	switch {
@@ -389,7 +392,9 @@ func (d *driver) pull(decision allocation.Decision, most int, steps context.Cont
 	d.pending[p.Arm] = p
 	// Rounds are in the order of draws and outcomes come in any order, so the round has its place from now on.
 	d.res.Rounds = append(d.res.Rounds, Round{Pull: p.Pull})
-	if err := d.decide(record.Record{Kind: record.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls, Most: most, Asides: d.asides, Beside: p.beside, Costs: d.costs}); err != nil {
+	drawn := record.Record{Kind: record.Draw, Pull: &p.ID, Arm: &p.Arm, Prob: p.Prob, Calls: decision.Calls, Most: most,
+		Asides: d.asides, Beside: p.beside, Costs: d.costs}
+	if err := d.decide(drawn); err != nil {
 		delete(d.pending, p.Arm)
 		d.res.Rounds = d.res.Rounds[:p.round]
 		d.stop(allocation.Error, "", err)
@@ -412,7 +417,10 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 	turn := &Turn{step: s, shared: d.shared, calls: calls}
 	var gen Generation
 	var err error
-	if bad := fault.Guard(fmt.Sprintf("Step of arm %d", p.Arm), func() { gen, err = d.cfg.Arms[p.Arm].Step(s.Within(steps), turn) }); bad != nil {
+	bad := fault.Guard(fmt.Sprintf("Step of arm %d", p.Arm), func() {
+		gen, err = d.cfg.Arms[p.Arm].Step(s.Within(steps), turn)
+	})
+	if bad != nil {
 		err = bad
 	}
 	o.gen, o.err = gen, err
@@ -515,5 +523,6 @@ func (d *driver) tellStart(arm int, start eval.Candidate) error {
 		}
 	}
 	r := kept(start.Result)
-	return j.Tell(record.Record{Kind: record.Start, Arm: &arm, Program: program, Proposal: books.Proposal{Valid: r.Valid, Score: r.Score, Reason: r.Reason}})
+	return j.Tell(record.Record{Kind: record.Start, Arm: &arm, Program: program,
+		Proposal: books.Proposal{Valid: r.Valid, Score: r.Score, Reason: r.Reason}})
 }

@@ -8,18 +8,19 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Work is one session: what a [Brief]'s Make may do on its child's account. What it asks and evaluates goes through the
-// step's [Turn], so it is admitted, recorded, recalled and booked like all else, and calls stand in [Generation.Asides]
-// with the child's ID. Its methods are safe for concurrent use, and must not be called once Make has returned. Do not use
-// the step's Turn beside it: what a session asks for in another way is not known to belong to it.
+// A Work is one session: what a [Brief]'s Make may do on its child's account. What it asks and evaluates goes through
+// the step's [Turn], so it is admitted, recorded, recalled and booked like all else, and calls stand in
+// [Generation.Asides] with the child's ID. Its methods are safe for concurrent use, and must not be called once Make
+// has returned. Do not use the step's Turn beside it: what a session asks for in another way is not known to belong
+// to it.
 //
-// What Make returned is recorded if it used its Work. A session that ended is then never made again: a resumed run takes
-// its program, or its error, from the journal. One that a kill or the end of the run cut short begins again. What it asks
-// again is answered from the journal, by content and occurrence within the session, and paid for once.
+// What Make returned is recorded if it used its Work. A session that ended is then never made again: a resumed run
+// takes its program, or its error, from the journal. One that a kill or the end of the run cut short begins again.
+// What it asks again is answered from the journal, by content and occurrence within the session, and paid for once.
 //
-// A call that is refused because the budget has no room costs the rest of the session: Make may return the best program
-// that it has. Which of two concurrent sessions gets what is left of a limit is chance, and the journal keeps it. Once the
-// run is coming to an end, nothing of the session stands, as it is made again.
+// A call that is refused because the budget has no room costs the rest of the session: Make may return the best
+// program that it has. Which of two concurrent sessions gets what is left of a limit is chance, and the journal keeps
+// it. Once the run is coming to an end, nothing of the session stands, as it is made again.
 type Work struct {
 	// Seed is the child's. A session that asks with a Seed derived from it asks for something else than the session of
 	// another child does.
@@ -28,8 +29,8 @@ type Work struct {
 	session *step.Session
 }
 
-// Ask asks l, or the brief's model if l is nil, for something on the child's account, as [Turn.Ask] does. kind is what the
-// call is for: "agent".
+// Ask asks l, or the brief's model if l is nil, for something on the child's account, as [Turn.Ask] does. kind is
+// what the call is for: "agent".
 func (w *Work) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	return w.session.Ask(ctx, kind, l, req)
 }
@@ -40,15 +41,15 @@ func (w *Work) Evaluate(ctx context.Context, program string) (eval.Result, error
 	return w.session.Evaluate(ctx, program)
 }
 
-// Tune scores program with e, or with the task if e is nil, in Budget.TuneEvaluations: a look on the way to a program. e may
-// have cheaper cases. For errors see [Turn.Tune].
+// Tune scores program with e, or with the task if e is nil, in Budget.TuneEvaluations: a look on the way to a
+// program. e may have cheaper cases. For errors see [Turn.Tune].
 func (w *Work) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
 	return w.session.Tune(ctx, e, program)
 }
 
-// Remember returns what make returns. In a run that is recorded, so a session that begins again gets it from the journal:
-// what a command printed, say, whose time is another one each time. what names it within the session; the same is
-// remembered once for each time that it is asked for. An error is not remembered.
+// Remember returns what make returns. In a run that is recorded, so a session that begins again gets it from the
+// journal: what a command printed, say, whose time is another one each time. what names it within the session; the
+// same is remembered once for each time that it is asked for. An error is not remembered.
 func (w *Work) Remember(ctx context.Context, what string, make func(context.Context) (string, error)) (string, error) {
 	return w.session.Remember(ctx, what, make)
 }

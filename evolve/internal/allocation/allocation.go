@@ -108,7 +108,7 @@ type Core struct {
 	pulls   []int            // by arm
 
 	rounds, calls, stalls, evaluations int
-	reserved                           int       // children that calls are set aside for in what is pending; 0 when nothing is
+	reserved                           int       // children in what is pending that calls are set aside for
 	beside                             int       // calls set aside beside those
 	costs                              []float64 // of a call of each arm, in calls of the cheapest; nil if alike
 	asides                             int       // calls that a child's score is expected to take beside its own
@@ -145,9 +145,9 @@ func (c *Core) Spent(calls, stalls, evaluations int) {
 	c.evaluations += evaluations
 }
 
-// Expect tells the core how many calls the score of a child is expected to take beside the child's own, from the next draw
-// on: those of judges. costs is what a call of each arm is expected to cost, in calls of the cheapest, nil if all cost
-// the same: the policy is told.
+// Expect tells the core how many calls the score of a child is expected to take beside the child's own, from the next
+// draw on: those of judges. costs is what a call of each arm is expected to cost, in calls of the cheapest, nil if
+// all cost the same: the policy is told.
 func (c *Core) Expect(asides int, costs []float64) { c.asides, c.costs = asides, costs }
 
 // Next decides what to do: draw a pull of at most most calls (0: as many as there is room for), stop, or
@@ -208,8 +208,8 @@ func (c *Core) grant(pull bandit.Pull, room int) Decision {
 	return d
 }
 
-// room returns how many calls for children, each with at most one evaluation, can still be made beside what is set aside.
-// Evaluations need no reserve of their own, because a call brings at most one child and a child at most one
+// room returns how many calls for children, each with at most one evaluation, can still be made beside what is set
+// aside. Evaluations need no reserve of their own, because a call brings at most one child and a child at most one
 // evaluation.
 func (c *Core) room() int {
 	room := math.MaxInt
@@ -222,8 +222,8 @@ func (c *Core) room() int {
 	return room
 }
 
-// scorable returns how many more children can be scored beside those of the pulls that are pending. A pull of n calls makes n
-// evaluations and ⌈Rescore·n⌉ more.
+// scorable returns how many more children can be scored beside those of the pulls that are pending. A pull of n calls
+// makes n evaluations and ⌈Rescore·n⌉ more.
 func (c *Core) scorable() int {
 	l := c.cfg.Limits
 	left := l.Evaluations - c.evaluations - c.reserved

@@ -35,8 +35,8 @@ type spent struct {
 // New returns a Learner for so many arms.
 func New(arms int) *Learner { return &Learner{arms: make([]spent, arms)} }
 
-// Add records that a pull of arm was granted this many calls and spent came. whole reports whether the pull ended by itself.
-// A pull that was cut short, or that brought no answer, counts in the sum of all pulls alone.
+// Add records that a pull of arm was granted this many calls and spent came. whole reports whether the pull ended by
+// itself. A pull that was cut short, or that brought no answer, counts in the sum of all pulls alone.
 func (l *Learner) Add(arm, calls int, came ledger.Amounts, whole bool) {
 	l.spent = l.spent.Plus(came)
 	if whole && came.Calls > 0 {

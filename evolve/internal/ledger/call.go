@@ -65,8 +65,8 @@ func (c *Call) Full() string { return c.l.full(c.l.Prices.Least(SizeOf(c.req))) 
 
 func (c *Call) worst(model string) Amounts { return c.l.Prices.Worst(SizeOf(c.req), model) }
 
-// Begin sets aside what an attempt at the model with this key may cost, "" if it is not known. However many attempts are
-// under way, they are one call, so only the first sets a call aside.
+// Begin sets aside what an attempt at the model with this key may cost, "" if it is not known. However many attempts
+// are under way, they are one call, so only the first sets a call aside.
 func (c *Call) Begin(ctx context.Context, drain <-chan struct{}, model string) error {
 	c.entry.Lock() // so that a second attempt does not wait for the room that its own call has
 	defer c.entry.Unlock()

@@ -22,20 +22,17 @@ import (
 type Amounts books.Amounts
 
 // Plus returns the sums.
-func (a Amounts) Plus(b Amounts) Amounts {
-	return Amounts{
-		Calls: a.Calls + b.Calls, Evaluations: a.Evaluations + b.Evaluations,
-		TuneEvaluations: a.TuneEvaluations + b.TuneEvaluations, Tokens: a.Tokens + b.Tokens, FLOPs: a.FLOPs + b.FLOPs,
-		Money: a.Money + b.Money, EvalTime: a.EvalTime + b.EvalTime,
-	}
-}
+func (a Amounts) Plus(b Amounts) Amounts { return a.add(b, 1) }
 
 // Minus returns the differences.
-func (a Amounts) Minus(b Amounts) Amounts {
+func (a Amounts) Minus(b Amounts) Amounts { return a.add(b, -1) }
+
+func (a Amounts) add(b Amounts, times int) Amounts {
 	return Amounts{
-		Calls: a.Calls - b.Calls, Evaluations: a.Evaluations - b.Evaluations,
-		TuneEvaluations: a.TuneEvaluations - b.TuneEvaluations, Tokens: a.Tokens - b.Tokens, FLOPs: a.FLOPs - b.FLOPs,
-		Money: a.Money - b.Money, EvalTime: a.EvalTime - b.EvalTime,
+		Calls: a.Calls + times*b.Calls, Evaluations: a.Evaluations + times*b.Evaluations,
+		TuneEvaluations: a.TuneEvaluations + times*b.TuneEvaluations, Tokens: a.Tokens + int64(times)*b.Tokens,
+		FLOPs: a.FLOPs + float64(times)*b.FLOPs, Money: a.Money + float64(times)*b.Money,
+		EvalTime: a.EvalTime + time.Duration(times)*b.EvalTime,
 	}
 }
 

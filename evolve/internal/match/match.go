@@ -1,7 +1,7 @@
 // Package match finds the calls that were made in a step among those that its arm returned.
 //
-// Calls are matched by the contents of their attempts. The design that was rejected is a number for each call, which the
-// arm hands on. An arm builds its children itself, and could forget the number just as it forgets a call.
+// Calls are matched by the contents of their attempts. The design that was rejected is a number for each call, which
+// the arm hands on. An arm builds its children itself, and could forget the number just as it forgets a call.
 package match
 
 import (
@@ -19,9 +19,10 @@ type Call struct {
 	Attempts []llm.Attempt
 }
 
-// Missing returns the calls among made that an arm left out, in an order that does not depend on which ended first. A call
-// of the kind child is there if a child has exactly its attempts, any other if it is among the asides. If a child holds the
-// attempts of a missing call among its own, they are taken out of children, so that nothing counts twice.
+// Missing returns the calls among made that an arm left out, in an order that does not depend on which ended first. A
+// call of the kind child is there if a child has exactly its attempts, any other if it is among the asides. If a
+// child holds the attempts of a missing call among its own, they are taken out of children, so that nothing counts
+// twice.
 func Missing(children [][]llm.Attempt, asides, made []Call, child string) (missing []Call) {
 	l := newListed(children, asides)
 	beside := slices.DeleteFunc(slices.Clone(made), func(c Call) bool { return c.Kind == child && l.child(c.Attempts) })
@@ -39,7 +40,8 @@ func Missing(children [][]llm.Attempt, asides, made []Call, child string) (missi
 
 // compareCalls orders calls by the child and by what they were for and what they cost, but for the time that they took.
 func compareCalls(a, b Call) int {
-	return cmp.Or(cmp.Compare(a.Child, b.Child), cmp.Compare(a.Kind, b.Kind), slices.CompareFunc(a.Attempts, b.Attempts, compareAttempts))
+	return cmp.Or(cmp.Compare(a.Child, b.Child), cmp.Compare(a.Kind, b.Kind),
+		slices.CompareFunc(a.Attempts, b.Attempts, compareAttempts))
 }
 
 func compareAttempts(a, b llm.Attempt) int {
@@ -50,13 +52,14 @@ func compareAttempts(a, b llm.Attempt) int {
 		return *a.Usage
 	}
 	x, y := used(a), used(b)
-	return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Endpoint, b.Endpoint),
-		cmp.Compare(x.PromptTokens, y.PromptTokens), cmp.Compare(x.CompletionTokens, y.CompletionTokens), cmp.Compare(x.CachedTokens, y.CachedTokens),
+	return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Model, b.Model),
+		cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(x.PromptTokens, y.PromptTokens),
+		cmp.Compare(x.CompletionTokens, y.CompletionTokens), cmp.Compare(x.CachedTokens, y.CachedTokens),
 		cmp.Compare(a.Streamed, b.Streamed), cmp.Compare(a.FinishReason, b.FinishReason), cmp.Compare(a.Err, b.Err))
 }
 
-// listed are the calls of a step that its arm returned. Two calls whose attempts are equal are interchangeable: whichever
-// is matched, the sums are the same.
+// listed are the calls of a step that its arm returned. Two calls whose attempts are equal are interchangeable:
+// whichever is matched, the sums are the same.
 type listed struct {
 	children  [][]llm.Attempt
 	asides    []Call

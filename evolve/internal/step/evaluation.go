@@ -61,7 +61,9 @@ func (s *Step) evaluateParts(ctx context.Context, c eval.Composite, program stri
 		limit, refused := fault.Refusal(err)
 		return refused && limit != ""
 	}
-	bad := fault.Guard("the evaluator's Parts or Join", func() { r, err = eval.ComposeBy(c, program, sample, part, refused) })
+	bad := fault.Guard("the evaluator's Parts or Join", func() {
+		r, err = eval.ComposeBy(c, program, sample, part, refused)
+	})
 	err = cmp.Or(bad, err)
 	if err != nil && ctx.Err() == nil && !fault.Fatal(err) && !fault.IsLost(err) {
 		if _, refused := fault.Refusal(err); !refused {
@@ -411,7 +413,9 @@ func tuneResult(r eval.Result) eval.Result {
 }
 
 // tune recalls a tune evaluation from the journal, or makes it within the budget and records it.
-func (s *Step) tune(ctx context.Context, key record.Key, e eval.Evaluator, program string) (v memory.Verdict, err error) {
+func (s *Step) tune(ctx context.Context, key record.Key, e eval.Evaluator, program string) (
+	v memory.Verdict, err error) {
+
 	defer func() { s.noteUnscored(key, err) }()
 	a := &memory.Asked{}
 	if v, found, err := s.earlier(ctx, a, key); found || err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Session is what one child is made in, if a brief's Make makes it: the inside of evolve's Work. Its methods are safe for
-// concurrent use.
+// A Session is what one child is made in, if a brief's Make makes it: the inside of evolve's Work. Its methods are
+// safe for concurrent use.
 type Session struct {
 	child  int
 	step   *Step   // of its own, within that of the child; nil where nothing is recorded
@@ -44,7 +44,8 @@ func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int) *
 	w.step = s.inside(s.search)
 	w.step.child = child
 	if s.Journal != nil {
-		w.id = s.Journal.Claim(record.KeyOf("session", fmt.Sprint(s.Journal.Runs()), fmt.Sprint(s.Pull), s.search, fmt.Sprint(child)))
+		w.id = s.Journal.Claim(record.KeyOf("session", fmt.Sprint(s.Journal.Runs()), fmt.Sprint(s.Pull), s.search,
+			fmt.Sprint(child)))
 		w.step.session = fmt.Sprintf("%s %d", hexadecimal(w.id.Key), w.id.N)
 	}
 	return w
@@ -103,7 +104,9 @@ func (w *Session) Tune(ctx context.Context, e eval.Evaluator, program string) (e
 }
 
 // Remember returns what make returns, or what the journal has of an earlier incarnation.
-func (w *Session) Remember(ctx context.Context, what string, make func(context.Context) (string, error)) (string, error) {
+func (w *Session) Remember(ctx context.Context, what string, make func(context.Context) (string, error)) (
+	string, error) {
+
 	w.use()
 	t := w.step
 	if t == nil || t.Journal == nil {
@@ -220,8 +223,8 @@ func refusedBy(limit string, err error) error {
 	return &fault.Abandoned{Then: err, Now: &fault.Refused{Limit: limit}}
 }
 
-// cut returns why the session does not stand, nil if it does. One that swallowed the end of the run returns less than it
-// would have, and a resumed run makes it again. So it must not be recorded.
+// cut returns why the session does not stand, nil if it does. One that swallowed the end of the run returns less than
+// it would have, and a resumed run makes it again. So it must not be recorded.
 func (w *Session) cut(ctx context.Context, err error) error {
 	s := w.step
 	s.mu.Lock()
@@ -245,8 +248,8 @@ func (w *Session) cut(ctx context.Context, err error) error {
 func (w *Session) record(program, limit string, err error) error {
 	s := w.step
 	s.mu.Lock()
-	r := record.Record{Kind: record.Session, Pull: &s.Pull, Error: llm.NewErrorRecord(err), Limit: limit, Asked: s.asked.Told(),
-		Scored: slices.Clone(s.effects)}
+	r := record.Record{Kind: record.Session, Pull: &s.Pull, Error: llm.NewErrorRecord(err), Limit: limit,
+		Asked: s.asked.Told(), Scored: slices.Clone(s.effects)}
 	s.mu.Unlock()
 	w.mu.Lock()
 	r.Notes = w.notes

@@ -100,14 +100,15 @@ func (s *Step) Account() Account {
 // Search returns which of an allocator's arms the step is of, by place, "" for none.
 func (s *Step) Search() string { return s.search }
 
-// Inside returns the step of one of the arms of an arm that consists of several. It keeps accounts of its own, of which s
-// is told too.
+// Inside returns the step of one of the arms of an arm that consists of several. It keeps accounts of its own, of
+// which s is told too.
 func (s *Step) Inside(arm string) *Step {
 	return s.inside(strings.TrimPrefix(s.search+"."+arm, "."))
 }
 
 func (s *Step) inside(search string) *Step {
-	return &Step{Run: s.Run, Pull: s.Pull, Past: s.Past, Over: s.Over, Failing: s.Failing, Beside: s.Beside, parent: s, search: search}
+	return &Step{Run: s.Run, Pull: s.Pull, Past: s.Past, Over: s.Over, Failing: s.Failing, Beside: s.Beside,
+		parent: s, search: search}
 }
 
 // each calls f with s and the steps that it is within, each under its lock.
