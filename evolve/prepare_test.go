@@ -106,7 +106,7 @@ func TestPrepare(t *testing.T) {
 			switch {
 			case c.Asked():
 				asked++
-			case c.Err == "nothing to ask for" && c.State() == books.StateFailed && !c.HasProgram():
+			case c.Err == "nothing to ask for" && c.Proposal().State == books.StateFailed && !c.HasProgram():
 				idle++
 			}
 		}
