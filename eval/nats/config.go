@@ -109,4 +109,6 @@ type WorkerConfig struct {
 	Grace time.Duration
 	// Logger logs runs that come and go, and what is refused. nil means slog.Default.
 	Logger *slog.Logger
+	// Serving is called by Run once the worker is connected and takes jobs. nil means no call.
+	Serving func()
 }

@@ -115,6 +115,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.listen(); err != nil {
 		return err
 	}
+	if w.cfg.Serving != nil {
+		w.cfg.Serving()
+	}
 	working, end := w.graceful(taking)
 	defer end()
 	var slots sync.WaitGroup

@@ -51,6 +51,22 @@ func (p Plan) fingerprint(r Run) journal.Fingerprint {
 	if e, ok := task.As[interface{ Fingerprint() string }](p.Tasks[r.of.task]); ok { // of the task's evaluator
 		f["evaluator"] = e.Fingerprint()
 	}
+	if s := p.Models[r.of.model].Settings; s != "" {
+		f[settings] = s
+	}
 	maps.Copy(f, p.Fingerprint)
 	return f
+}
+
+// settings is the name in a fingerprint of [Model].Settings.
+const settings = "model settings"
+
+// fitted returns now as it is compared with then, which may be from before settings were recorded.
+func fitted(then, now journal.Fingerprint) journal.Fingerprint {
+	if _, has := then[settings]; then == nil || has {
+		return now
+	}
+	now = maps.Clone(now)
+	delete(now, settings)
+	return now
 }

@@ -13,7 +13,8 @@ func limitedCalls(models []Model, n int, retry llm.RetryConfig) []Model {
 	shared := first.(interface{ Around(llm.LLM) llm.LLM })
 	limited := make([]Model, len(models))
 	for i, m := range models {
-		limited[i] = Model{m.Spec, llm.Retry(shared.Around(m.LLM), retry)}
+		limited[i] = m
+		limited[i].LLM = llm.Retry(shared.Around(m.LLM), retry)
 	}
 	return limited
 }

@@ -68,6 +68,7 @@ func readFinished(path string, r Run, want journal.Fingerprint) (*finished, erro
 
 // same returns an error that names the first field in which two fingerprints differ.
 func same(then, now journal.Fingerprint) error {
+	now = fitted(then, now)
 	all := maps.Clone(then)
 	maps.Copy(all, now)
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -18,6 +18,9 @@ type Model struct {
 	// LLM answers the calls. [Config] limits its calls in flight and retries failed ones. It must not learn
 	// ([llm.Learner]): all runs share it, so each would depend on the others. A method can make an ensemble for each run.
 	LLM llm.LLM
+	// Settings holds what else decides the answers of the model or what they are charged as: fields of requests, a price.
+	// A run that was finished or begun without any fits all.
+	Settings string
 }
 
 // A Plan is a grid: the product of its lists. A method whose breadth does not divide a budget has no cell there.

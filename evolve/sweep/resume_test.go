@@ -258,3 +258,31 @@ func TestTwoInOneFolder(t *testing.T) {
 		t.Errorf("after the first, the second made %d calls", calls.total())
 	}
 }
+
+// Runs from before the settings of models were recorded go on with any; others with their own alone.
+func TestSettingsOfModels(t *testing.T) {
+	for _, tt := range []struct {
+		then, now string
+		fits      bool
+	}{{"", "price 1", true}, {"price 1", "price 1", true}, {"price 1", "price 2", false}, {"price 1", "", false}} {
+		p, dir := grid(1, []int{8}, sweep.Greedy(4)), t.TempDir()
+		p.Models[0].Settings = tt.then
+		made(t, p, sweep.Config{Dir: dir})
+		model, calls := counted(p.Models[0], nil)
+		model.Settings = tt.now
+		p.Models = []sweep.Model{model}
+		for _, marked := range []bool{true, false} {
+			if !marked { // killed before the mark was made
+				if err := os.Remove(filepath.Join(dir, p.Runs()[0].Path(".done"))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := p.Run(t.Context(), sweep.Config{Dir: dir}); tt.fits != (err == nil) || !tt.fits && !errors.Is(err, sweep.ErrOther) {
+				t.Errorf("%q after %q, marked %v: %v", tt.now, tt.then, marked, err)
+			}
+		}
+		if n := calls.total(); n > 0 {
+			t.Errorf("%q after %q: %d calls", tt.now, tt.then, n)
+		}
+	}
+}

@@ -21,7 +21,8 @@ func (s *sweep) complete(ctx context.Context, r Run) (f *finished, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("sweep: run %s: %w", r, err)
 	}
-	fingerprint := s.plan.fingerprint(r)
+	earlier, _ := journal.Inspect(path) // what is wrong with the file, Open says
+	fingerprint := fitted(earlier.Fingerprint, s.plan.fingerprint(r))
 	j, err := journal.Open(path, journal.Config{Fingerprint: fingerprint, Resume: true, Command: s.cfg.Command})
 	if err != nil {
 		return nil, failed(r, err)

@@ -22,19 +22,29 @@ func runLayers(ctx context.Context, args []string, stdout io.Writer) error {
 	fs := cli.NewFlags("layers",
 		"[flags]: find rules for scheduling jobs in shops, and a router that says which rule to use where")
 	calls := fs.Int("calls", 600, "model calls of both stages")
-	seed := fs.Uint("seed", 1, "seed of the searches")
-	first := fs.Uint("from", 0, "first seed of a comparison")
+	seed := fs.Uint64("seed", 1, "seed of the searches, up to 2^32-1")
+	first := fs.Uint64("from", 0, "first seed of a comparison")
 	runs := fs.Int("runs", 0, "compare with flat searches over so many seeds; 0 means one layered run")
 	path := fs.String("journal", "", "file that one run is kept in and goes on from")
 	if err := cli.Parse(fs, args); err != nil {
 		return err
 	}
+	switch {
+	case *calls < 1:
+		return cli.Usagef("layers: --calls is %d: need at least 1", *calls)
+	case *runs < 0 || *runs == 1:
+		return cli.Usagef("layers: --runs is %d: need 2 or more for a comparison", *runs)
+	case *seed > uint64(cli.MaxSeed):
+		return cli.Usagef("layers: --seed is %d: need at most %d", *seed, cli.MaxSeed)
+	case *first+layering.SeedsOfPair*uint64(*runs) > uint64(cli.MaxSeed) || *first > uint64(cli.MaxSeed):
+		return cli.Usagef("layers: --from is %d: need seeds up to %d for %d runs", *first, cli.MaxSeed, *runs)
+	case *runs > 0 && *path != "":
+		return cli.Usagef("layers: --journal has no effect with --runs: it keeps one run")
+	}
 	b, err := newBench(*calls)
 	switch {
 	case err != nil:
 		return err
-	case *runs < 0 || *runs == 1:
-		return fmt.Errorf("layers: --runs is %d: need 2 or more for a comparison", *runs)
 	case *runs > 0:
 		return layering.Study(ctx, b, uint32(*first), *runs, stdout)
 	}
@@ -72,14 +82,14 @@ func newBench(calls int) (layering.Bench, error) {
 func oneLayered(ctx context.Context, b layering.Bench, seed uint32, path string, out io.Writer) (err error) {
 	l, err := b.Layered(seed, layering.Half)
 	if err != nil {
-		return err
+		return cli.Usagef("layers: --calls is %d: %w", b.Calls, err)
 	}
 	cfg := evolve.Config{Arms: []evolve.Arm{l}, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: b.Calls}}
 	if path != "" {
 		j, err := journal.Open(path,
 			journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": l.String(), "seed": fmt.Sprint(seed)}})
 		if err != nil {
-			return err
+			return &cli.UsageError{Err: err}
 		}
 		cfg.Journal = j
 		defer func() { err = errors.Join(err, j.Close()) }()

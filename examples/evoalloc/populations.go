@@ -141,6 +141,9 @@ func (p *populationsOptions) checkPortfolio() error {
 	if p.tune < 0 {
 		return cli.Usagef("--tune is %d: need 0 for none, or more", p.tune)
 	}
+	if p.tune > 0 && p.agent.only {
+		return cli.Usagef("--tune has no effect with --agent-only, which makes all children by sessions")
+	}
 	if err := p.agent.check(&p.Options); err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func TestHeldOutGoesOn(t *testing.T) {
 		if r := only(t, dir); r.Stop != evolve.StopBudget || r.HeldOut != nil {
 			t.Errorf("%v: the result before the end: %s, held out %+v", tt.signal, r.Stop, r.HeldOut)
 		}
-		asked := "to score held-out cases asked 4 calls"
+		asked := "to score held-out cases asked 5 calls"
 		if tt.signal != syscall.SIGKILL && (status != 130 || !strings.Contains(printed, asked) || !strings.Contains(printed, "--resume")) {
 			t.Errorf("%v: status %d, printed:\n%s", tt.signal, status, printed)
 		}

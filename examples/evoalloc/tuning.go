@@ -24,9 +24,12 @@ func runTuning(ctx context.Context, args []string, stdout io.Writer) error {
 	runs := fs.Int("runs", 20, "runs of each search on each task, on paired seeds")
 	calls := fs.Int("calls", 160, "model calls of a run")
 	evaluations := fs.Int("tune", 1500, "tune evaluations of a run")
-	seed := fs.Uint("seed", 1, "seed of the first run")
+	seed := fs.Uint64("seed", 1, "seed of the first run, up to 2^32-1")
 	if err := cli.Parse(fs, cli.Quick(stdout, "tuning", args, quickTuning, wholeTuning)); err != nil {
 		return err
+	}
+	if *seed > uint64(cli.MaxSeed) || *runs > 0 && *seed+uint64(*runs)-1 > uint64(cli.MaxSeed) {
+		return cli.Usagef("tuning: --seed is %d: need seeds up to %d for %d runs", *seed, cli.MaxSeed, *runs)
 	}
 	return tuning.Study{
 		Tasks: strings.Split(*tasks, ","), Runs: *runs, Calls: *calls, Evaluations: *evaluations, Seed: uint32(*seed),

@@ -34,17 +34,21 @@ func runWorker(ctx context.Context, args []string) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return err
+			return cli.Usagef("--canary: before the first job, %w", err)
 		}
 	}
 	server := remote.Server(&o.Options)
+	serves := false
 	w, err := nats.NewWorker(nats.WorkerConfig{
 		Server: server, Task: id, Evaluator: scorer, Slots: o.Slots, Name: o.Name, Grace: o.Grace,
+		Serving: func() {
+			serves = true
+			cli.Printf("serves the task %v with %d slots at %v\n", id, o.Slots, server)
+		},
 	})
 	if err != nil {
-		return err
+		return &cli.UsageError{Err: err}
 	}
-	cli.Printf("serves the task %v with %d slots at %v\n", id, o.Slots, server)
 	saying, stop := context.WithCancel(ctx)
 	said := make(chan bool)
 	go func() {
@@ -54,6 +58,9 @@ func runWorker(ctx context.Context, args []string) error {
 	err = w.Run(ctx)
 	stop()
 	<-said
+	if err != nil && !serves {
+		return &cli.UsageError{Err: err}
+	}
 	cli.Printf("%s\n", line(w.Stats(), 0, 0))
 	return err
 }

@@ -19,11 +19,17 @@ type figure struct {
 	png bool
 }
 
-func (f figure) save(folder string) error {
-	path := filepath.Join(folder, f.name)
-	err := f.Save(path + ".svg")
+// names are those of the figure's files.
+func (f figure) names() []string {
 	if f.png {
-		err = errors.Join(err, f.Save(path+".png"))
+		return []string{f.name + ".svg", f.name + ".png"}
+	}
+	return []string{f.name + ".svg"}
+}
+
+func (f figure) save(folder string) (err error) {
+	for _, name := range f.names() {
+		err = errors.Join(err, f.Save(filepath.Join(folder, name)))
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -43,6 +45,9 @@ func readFolder(ctx context.Context, folder string) (files []file, skipped []str
 		return nil
 	})
 	if err == nil {
+		var earlier []string
+		paths, earlier = withoutEarlier(paths)
+		skipped = append(skipped, earlier...)
 		var wrong []string
 		files, wrong, err = readAll(ctx, paths)
 		skipped = append(skipped, wrong...)
@@ -57,6 +62,22 @@ func readFolder(ctx context.Context, folder string) (files []file, skipped []str
 			folder, count(len(skipped), "JSON file"))
 	}
 	return files, skipped, nil
+}
+
+// withoutEarlier leaves out the results of earlier runs that were kept under a number, NAME.1.json beside NAME.json, and
+// says which: one seed would count several times.
+func withoutEarlier(paths []string) (kept, skipped []string) {
+	for _, path := range paths {
+		base := strings.TrimSuffix(path, ".json")
+		number := strings.TrimPrefix(filepath.Ext(base), ".")
+		later := strings.TrimSuffix(base, "."+number) + ".json"
+		if _, err := strconv.ParseUint(number, 10, 32); err == nil && slices.Contains(paths, later) {
+			skipped = append(skipped, fmt.Sprintf("%s: an earlier run of the name %s", path, filepath.Base(later)))
+			continue
+		}
+		kept = append(kept, path)
+	}
+	return kept, skipped
 }
 
 // readAll reads files concurrently, and keeps their order. wrong says which are not results.

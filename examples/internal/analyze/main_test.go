@@ -233,6 +233,10 @@ func TestUsage(t *testing.T) {
 		"samples":     {"--samples", "3"},
 		"epsilon":     {"--epsilon", "0"},
 		"price":       {"--answer-price", "-1"},
+		"no price":    {"--prompt-price", "NaN"},
+		"no ceiling":  {"--ceiling", "NaN"},
+		"ceiling":     {"--ceiling", "Inf"},
+		"no score":    {"--scores", "NaN"},
 		"scores":      {"--scores", "a"},
 		"calls":       {"--min-calls", "-1"},
 		"few calls":   {"--min-calls", "1000"},
@@ -353,5 +357,34 @@ func TestHostileFiles(t *testing.T) {
 	}
 	if got := table(t, filepath.Join(out, "runs.csv"))[1][0]; got != "'=1+1" {
 		t.Errorf("the task is %q in runs.csv, where a spreadsheet would run it", got)
+	}
+}
+
+// An earlier run that was kept under a number is not another run of its seed.
+func TestEarlierRunsOfTheName(t *testing.T) {
+	folder := subset(t, "cp/offline/*.json")
+	paths := files(t, filepath.Join(folder, "cp", "offline"), ".json")
+	path := filepath.Join(folder, "cp", "offline", filepath.Base(paths[0]))
+	write(t, strings.TrimSuffix(path, ".json")+".1.json", read(t, path))
+	printed, _ := analyze(t, folder)
+	if !strings.Contains(printed, ".1.json: an earlier run of the name "+filepath.Base(path)) {
+		t.Errorf("it does not say what it left out:\n%s", printed)
+	}
+}
+
+// Figures of an earlier analysis are not left beside new ones, and other files are.
+func TestFiguresOfAnEarlierAnalysis(t *testing.T) {
+	_, out := analyze(t, "testdata/results", "--png")
+	own := filepath.Join(out, "own.svg")
+	write(t, own, []byte("<svg/>"))
+	before := len(files(t, out, ".svg"))
+	if _, _, err := try(t, subset(t, "cp/offline/*T4_N16_seed*.json"), "--out", out); err != nil {
+		t.Fatal(err)
+	}
+	if left := files(t, out, ".png"); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+	if now := files(t, out, ".svg"); len(now) >= before || !slices.Contains(now, own) && !slices.Contains(now, "own.svg") {
+		t.Errorf("there were %d figures, and are %v", before, now)
 	}
 }

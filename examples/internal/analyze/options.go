@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"flag"
+	"math"
 
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
@@ -42,10 +43,12 @@ func (o *options) validate() error {
 	switch {
 	case o.samples < 100:
 		return cli.Usagef("--samples %d: the ends of an interval need at least 100", o.samples)
-	case !(o.epsilon > 0):
-		return cli.Usagef("--epsilon %v: need more than 0", o.epsilon)
-	case o.prompt < 0 || o.answer < 0:
-		return cli.Usagef("--prompt-price %v, --answer-price %v: need at least 0", o.prompt, o.answer)
+	case math.IsNaN(o.ceiling) || math.IsInf(o.ceiling, 0):
+		return cli.Usagef("--ceiling %v: need a score", o.ceiling)
+	case !(o.epsilon > 0) || math.IsInf(o.epsilon, 1):
+		return cli.Usagef("--epsilon %v: need a number above 0", o.epsilon)
+	case !(o.prompt >= 0 && o.answer >= 0) || math.IsInf(o.prompt+o.answer, 1):
+		return cli.Usagef("--prompt-price %v, --answer-price %v: need numbers from 0", o.prompt, o.answer)
 	case o.minCalls < 0:
 		return cli.Usagef("--min-calls %d: need at least 0", o.minCalls)
 	}

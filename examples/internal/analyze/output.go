@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,6 +18,9 @@ import (
 
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
+
+// analysisFile is the name of the file of all figures in numbers.
+const analysisFile = "analysis.json"
 
 // print writes the report for a terminal.
 func (r *report) print(w io.Writer) {
@@ -155,12 +159,18 @@ func (r *report) save(ctx context.Context, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
+	for _, f := range r.figures {
+		r.Figures = append(r.Figures, f.names()...)
+	}
 	text, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = removeFigures(folder)
+	}
 	if err != nil {
 		return err
 	}
 	err = errors.Join(
-		os.WriteFile(filepath.Join(folder, "analysis.json"), append(text, '\n'), 0o644),
+		os.WriteFile(filepath.Join(folder, analysisFile), append(text, '\n'), 0o644),
 		writeCSV(filepath.Join(folder, "cells.csv"), r.cells()),
 		writeCSV(filepath.Join(folder, "runs.csv"), r.runs()),
 	)
@@ -171,6 +181,26 @@ func (r *report) save(ctx context.Context, folder string) error {
 		err = errors.Join(err, f.save(folder))
 	}
 	return err
+}
+
+// removeFigures removes the figures of an earlier analysis, which its file names, from the folder.
+func removeFigures(folder string) error {
+	text, err := os.ReadFile(filepath.Join(folder, analysisFile))
+	var earlier struct {
+		Figures []string `json:"figures"`
+	}
+	if err != nil || json.Unmarshal(text, &earlier) != nil {
+		return nil // there is none, or one of another program
+	}
+	for _, name := range earlier.Figures {
+		if name != filepath.Base(name) || !slices.Contains([]string{".svg", ".png"}, filepath.Ext(name)) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeCSV(path string, rows [][]string) error {

@@ -15,6 +15,7 @@ type report struct {
 	Skipped  []string   `json:"skipped,omitempty"` // files that are not among the results, and why
 	Samples  int        `json:"bootstrap_samples"`
 	Seed     uint64     `json:"bootstrap_seed"`
+	Figures  []string   `json:"figures,omitempty"` // the names of their files
 
 	figures []figure
 }

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -20,8 +21,8 @@ func parseScores(list string) ([]float64, error) {
 			continue
 		}
 		v, err := strconv.ParseFloat(word, 64)
-		if err != nil {
-			return nil, cli.Usagef("--scores %q: %w", list, err)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, cli.Usagef("--scores %q: %q is no score", list, word)
 		}
 		scores = append(scores, v)
 	}

@@ -141,11 +141,10 @@ func (o *Options) over(path string, s saver, decided journal.Fingerprint) error 
 	return Usagef("journal %s %s: %s; %s", path, why, o.again("resume"), anew)
 }
 
-// hasRounds reports whether the run of a journal drew a search, or ended with a result before it could. It is true of a
-// file that does not say.
+// hasRounds reports whether the run of a journal drew a search, or ended otherwise than by its budget before it could.
 func hasRounds(path string) bool {
 	run, err := history.Read(path)
-	return err != nil || len(run.Arms) == 0 || len(run.Rounds) > 0 || run.Stop == string(evolve.StopTarget)
+	return err != nil || len(run.Rounds) > 0 || run.Stop != string(evolve.StopBudget)
 }
 
 // isJournal returns an error unless path is a journal, or one that a kill cut short within its first record. Nothing

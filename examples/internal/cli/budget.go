@@ -78,22 +78,21 @@ func (o *Options) Models(spec llm.Model) ([]llm.Model, error) {
 			return nil, err
 		}
 	}
-	for one := range strings.FieldsSeq(o.prices) {
-		key, _, keyed := strings.Cut(one, "=")
-		if keyed && !slices.ContainsFunc(models, func(m llm.Model) bool { return m.Key == key }) {
-			return nil, Usagef("--price %s: the run asks no model %q, but %s", one, key, keysOf(models))
-		}
-	}
-	return models, nil
-}
-
-// keysOf returns the keys of models, separated by commas.
-func keysOf(models []llm.Model) string {
 	var keys []string
 	for _, m := range models {
 		keys = append(keys, m.Key)
 	}
-	return strings.Join(keys, ", ")
+	return models, o.checkPrices(keys)
+}
+
+// checkPrices refuses a price of a model that is not asked.
+func (o *Options) checkPrices(keys []string) error {
+	for one := range strings.FieldsSeq(o.prices) {
+		if key, _, keyed := strings.Cut(one, "="); keyed && !slices.Contains(keys, key) {
+			return Usagef("--price %s: the run asks no model %q, but %s", one, key, strings.Join(keys, ", "))
+		}
+	}
+	return nil
 }
 
 // Budget returns the limits of a run that may ask these models.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/task"
@@ -140,6 +141,8 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 		err = Usagef("the initial program of task %s is invalid: %s; %s", f.task.Name(), reason(r), asked)
 	case errors.Is(err, journal.ErrDiverged):
 		err = f.o.otherRun(err)
+	case errors.Is(err, eval.ErrDrift):
+		err = Usagef("--canary: before the search began, %w; %s", err, asked)
 	case err == nil && r.Stop == evolve.StopBudget:
 		err = Usagef("the budget (%s) ended before the initial program of task %s had a score: %s; a search needs a larger "+
 			"one",

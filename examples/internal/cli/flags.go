@@ -5,10 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // NewFlags returns the flags of a command, which may also stand in a file. about is the command's description, after
@@ -185,74 +182,4 @@ func parseQuietly(fs *flag.FlagSet, args []string) error {
 		return Usagef("%s: %w (see --help)", fs.Name(), err)
 	}
 	return nil
-}
-
-// readConfig sets the flags from the file that --config names, except those on the command line.
-func readConfig(fs *flag.FlagSet) error {
-	path := fs.Lookup("config").Value.String()
-	if path == "" {
-		return nil
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Usagef("--config: %w", err)
-	}
-	var file yaml.Node
-	if err := yaml.Unmarshal(data, &file); err != nil {
-		return Usagef("--config %s: %w", path, err)
-	}
-	if len(file.Content) == 0 { // an empty file
-		return nil
-	}
-	top := file.Content[0]
-	if top.Kind != yaml.MappingNode {
-		return Usagef("--config %s: line %d: need a line \"name: value\" for each flag", path, top.Line)
-	}
-	given := map[string]bool{}
-	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	set := map[string]int{} // the lines of the file's flags
-	for i := 0; i < len(top.Content); i += 2 {
-		key, value := top.Content[i], top.Content[i+1]
-		switch first, twice := set[key.Value]; {
-		case fs.Lookup(key.Value) == nil || key.Value == "config" || key.Value == "help-all":
-			return Usagef("--config %s: line %d: %s has no flag %q (see --help-all)", path, key.Line, fs.Name(), key.Value)
-		case key.Value == "resume" || key.Value == "anew": // a command that is printed for later has one of them
-			return Usagef("--config %s: line %d: give --%s on the command line: it is of one start of the run, and not of all",
-				path, key.Line, key.Value)
-		case twice:
-			return Usagef("--config %s: line %d: %q is in line %d already", path, key.Line, key.Value, first)
-		}
-		set[key.Value] = key.Line
-		text, err := flagValue(value)
-		if err == nil && !given[key.Value] {
-			err = fs.Set(key.Value, text)
-		}
-		if err != nil {
-			return Usagef("--config %s: line %d: %s: %w", path, key.Line, key.Value, err)
-		}
-	}
-	return nil
-}
-
-// flagValue returns a value of a file in its form on a command line.
-func flagValue(v *yaml.Node) (string, error) {
-	switch v.Kind {
-	case yaml.ScalarNode:
-		if v.Tag == "!!null" {
-			return "", errors.New(`need a value; "" is an empty one`)
-		}
-		return v.Value, nil
-	case yaml.AliasNode:
-		return flagValue(v.Alias)
-	case yaml.SequenceNode:
-		var all []string
-		for _, one := range v.Content {
-			if one.Kind != yaml.ScalarNode {
-				return "", fmt.Errorf("line %d: need a value, and no list or map", one.Line)
-			}
-			all = append(all, one.Value)
-		}
-		return strings.Join(all, ","), nil
-	}
-	return "", errors.New("need a value, and no map")
 }

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // configured reads a file of flags and args after it.
@@ -38,6 +42,81 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// A file has values in forms of its own: words for true and false, maps, and lists of what has commas.
+func TestFormsOfConfig(t *testing.T) {
+	o, err := configured(t, "strict: yes\nrows: no\nstream: off\nmodel: [small, large]\nmodel-name: [s, l]\n"+
+		"params-active: [5, 9]\nprice: ['small=1,0.1,2', 'large=3,0.3,4']\nextra:\n  top_k: 40\n  deep: {of: [1]}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(o.Strict, o.Rows, o.Stream, " ", o.Model, " ", o.prices, " ", o.Extra.String()); got != `true false false small,large small=1,0.1,2 large=3,0.3,4 {"deep":{"of":[1]},"top_k":40}` {
+		t.Errorf("the flags are %s", got)
+	}
+	path := filepath.Join(t.TempDir(), "page.yaml")
+	if err := os.WriteFile(path, []byte("base: ['a', 'b,c']\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var bases []string
+	fs := NewFlags("watch", "")
+	Bases(fs, &bases)
+	if err := Parse(fs, []string{"--config", path}); err != nil || fmt.Sprintf("%q", bases) != `["a" "b,c"]` {
+		t.Errorf("the folders are %q, %v", bases, err)
+	}
+}
+
+// Each of several models has its own name, number, URLs and price, and the offline one needs none.
+func TestEach(t *testing.T) {
+	o, err := parsed(append(strings.Fields("--model small,offline,large --model-name s,l --params-active 5,9 "+
+		"--offline-structure 0.5 --api-base http://a/v1,large=http://b/v1 --price"), "large=1,2,3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := o.Each()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, one := range all {
+		price, err := one.Price(one.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += fmt.Sprintln(one.Model, one.ModelName, one.ActiveParams, one.APIBase, price != nil)
+	}
+	if want := "small s [5] http://a/v1 false\noffline  [] http://a/v1,large=http://b/v1 false\nlarge l [9] http://b/v1 true\n"; got != want {
+		t.Errorf("the models are\n%swant\n%s", got, want)
+	}
+	for _, args := range []string{"--model offline,offline", "--model qwen3-8b,qwen3-8b", "--model qwen3-8b=0.5,llama-8b=0.5", "--model qwen3-8b,offline --price llama-8b=1,1,1"} {
+		o, err := parsed(strings.Fields(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var usage *UsageError
+		if _, err := o.Each(); !errors.As(err, &usage) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+// The bar counts answers and not children, and stays until the end.
+func TestBar(t *testing.T) {
+	runtest.Output(t, func() {
+		p := &Progress{deaf: func() bool { return true }}
+		p.draw(2)
+		for range 3 { // of which one was tuned and one failed
+			p.Observe(evolve.Event{Kind: evolve.EventChild, Ledger: books.Ledger{Spent: books.Amounts{Calls: 1}}})
+		}
+		if n := p.bar.Current(); n != 1 {
+			t.Errorf("%d calls, want 1", n)
+		}
+		p.Observe(evolve.Event{Kind: evolve.EventChild, Ledger: books.Ledger{Spent: books.Amounts{Calls: 2}}})
+		if n := p.bar.Current(); n != 2 || p.bar.Completed() {
+			t.Errorf("%d calls, want 2; gone: %v", n, p.bar.Completed())
+		}
+		p.Close()
+	})
+}
+
 // What is wrong with a file is told with its name and the line.
 func TestWrongConfig(t *testing.T) {
 	for _, tt := range []struct{ reason, text, want string }{
@@ -46,7 +125,10 @@ func TestWrongConfig(t *testing.T) {
 		{"of one start alone", "resume: true\n", `line 1: give --resume on the command line`},
 		{"twice", "N: 4\nT: 1\nN: 5\n", `line 3`},
 		{"a name without a value", "journal:\nT: 1\n", `line 1: journal: need a value`},
-		{"no value of this flag", "T: 1\nN: many\n", `line 2: N: `},
+		{"no value of this flag", "T: 1\nN: many\n", `line 2: N: "many": need a whole number`},
+		{"no time", "grace: 3\n", `line 1: grace: "3": need a time`},
+		{"neither true nor false", "strict: perhaps\n", `line 1: strict: "perhaps": need true or false`},
+		{"a second document", "T: 1\n---\nT: 2\n", "several documents"},
 		{"a map", "N:\n  of: 3\n", "line 1: N: need a value, and no map"},
 		{"no map at all", "- N\n", `line 1: need a line "name: value"`},
 		{"no YAML", "N: [\n", "run.yaml: yaml:"},

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/llm"
@@ -15,6 +16,13 @@ import (
 // Offline reports whether the model is the stand-in.
 func (o *Options) Offline() bool { return o.Model == offline.Nominal().Key }
 
+func isOffline(key string) bool { return key == offline.Nominal().Key }
+
+// asksOffline reports whether the stand-in is among the models.
+func (o *Options) asksOffline() bool {
+	return slices.ContainsFunc(strings.Split(o.Model, ","), isOffline)
+}
+
 // checkModel refuses flags without effect, which would hide a mistake, and keys that cannot name a folder of results.
 func (o *Options) checkModel() error {
 	for _, name := range []string{"api-base", "model-name", "params-active", "temperature", "top-p", "max-tokens",
@@ -23,8 +31,10 @@ func (o *Options) checkModel() error {
 			return Usagef("--%s has no effect on the offline model: name another one with --model", name)
 		}
 	}
-	if !o.Offline() && o.given["offline-structure"] {
-		return Usagef("--offline-structure has no effect on %s: it is the offline model's", o.Model)
+	for _, name := range []string{"offline-structure", "offline-latency"} {
+		if !o.asksOffline() && o.given[name] {
+			return Usagef("--%s has no effect on %s: it is the offline model's", name, o.Model)
+		}
 	}
 	for _, name := range []string{"first-token", "silence", "min-rate"} {
 		if !o.Stream && o.given[name] {

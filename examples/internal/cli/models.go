@@ -131,6 +131,44 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 	return specs, nil
 }
 
+// Each returns the flags of each of the models of --model alone, for a command that makes runs of every one. The offline
+// model has no part in lists of names, numbers and URLs.
+func (o *Options) Each() (all []*Options, err error) {
+	keys, shares, err := weighted(o.Model)
+	switch {
+	case err != nil:
+		return nil, err
+	case shares != nil:
+		return nil, Usagef("--model %q: a weight has no effect, as each run asks one model", o.Model)
+	}
+	real := *o
+	real.Model = strings.Join(slices.DeleteFunc(slices.Clone(keys), isOffline), ",")
+	var specs []llm.Model
+	if real.Model != "" {
+		if specs, err = real.specs(); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.checkPrices(keys); err != nil {
+		return nil, err
+	}
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) {
+			return nil, Usagef("--model %q: %s stands there twice", o.Model, key)
+		}
+		one := *o
+		one.Model, one.ModelName, one.ActiveParams = key, "", nil
+		if k := slices.IndexFunc(specs, func(m llm.Model) bool { return m.Key == key }); k >= 0 {
+			one.ModelName, one.ActiveParams = specs[k].Name, counts{specs[k].ActiveParams}
+			if one.APIBase, err = real.bases(key, specs); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, &one)
+	}
+	return all, nil
+}
+
 // complete fills in the known fields of the model with m's key.
 func complete(m *llm.Model) error {
 	for _, known := range llm.Models() {

@@ -54,6 +54,11 @@ func (o *Options) RunName() string {
 // checkNATS refuses what workers cannot do.
 func (o *Options) checkNATS() error {
 	if o.NATS.URL == "" {
+		for _, name := range []string{"nats-prefix", "nats-creds", "nats-nkey", "nats-ca", "nats-cert", "nats-key"} {
+			if o.given[name] {
+				return Usagef("--%s has no effect without --nats", name)
+			}
+		}
 		return nil
 	}
 	if !o.given["parallel-eval"] {

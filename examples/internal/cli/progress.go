@@ -59,11 +59,12 @@ const stopping = "stopping: calls under way may finish (--grace); Ctrl-C again e
 // draw begins the bar.
 func (p *Progress) draw(calls int) {
 	p.bars = mpb.New(mpb.WithOutput(os.Stdout), mpb.WithWidth(48))
-	p.bar = p.bars.AddBar(int64(calls), mpb.BarRemoveOnComplete(),
+	p.bar = p.bars.AddBar(0, // without a total it stays until Close
 		mpb.PrependDecorators(decor.CountersNoUnit("%d/%d calls ")),
 		mpb.AppendDecorators(
 			decor.Any(func(decor.Statistics) string { return p.bestText() }),
 			decor.AverageETA(decor.ET_STYLE_GO)))
+	p.bar.SetTotal(int64(calls), false)
 	p.out = clean{p.bars}
 	p.logs = logAbove(p.bars)
 }
@@ -71,7 +72,7 @@ func (p *Progress) draw(calls int) {
 // quiet is the time without a line after which any generation gets one, so that a log shows progress.
 const quiet = time.Minute
 
-// Observe prints the lines for an event, and counts children. It fits evolve.Config.Observer. It prints nothing before
+// Observe prints the lines for an event, and counts answers. It fits evolve.Config.Observer. It prints nothing before
 // the first draw, since a run may be refused until then.
 func (p *Progress) Observe(e evolve.Event) {
 	switch e.Kind {
@@ -82,12 +83,14 @@ func (p *Progress) Observe(e evolve.Event) {
 		}
 	case evolve.EventChild:
 		p.child(e.Child)
+		p.count(e)
 	case evolve.EventGeneration:
 		if p.rows || e.Best.Better(p.top) || time.Since(p.said) >= quiet {
 			p.printf("%s", p.line(e))
 			p.said = time.Now()
 		}
 		p.top = e.Best
+		p.count(e)
 		p.complain(e.Generation)
 	}
 }
@@ -97,16 +100,20 @@ func (p *Progress) printf(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// child counts a call as done.
+// count shows the answered calls so far.
+func (p *Progress) count(e evolve.Event) {
+	if p.bar != nil {
+		p.bar.SetCurrent(int64(e.Ledger.Spent.Calls))
+	}
+}
+
+// child takes in a child's score.
 func (p *Progress) child(c evolve.Child) {
 	p.mu.Lock()
 	if c.Better(p.best) {
 		p.best = c.Candidate
 	}
 	p.mu.Unlock()
-	if p.bar != nil {
-		p.bar.Increment()
-	}
 }
 
 // telling is the number of consecutive children without a score that are worth a line. Fewer may be chance, if a

@@ -42,11 +42,8 @@ func (t *Tree) register(fs *flag.FlagSet) {
 
 // Bases adds the flag of commands that show runs of trees.
 func Bases(fs *flag.FlagSet, to *[]string) {
-	fs.Func("base", "a `folder` that programs are changes of: what they change is shown against it; may be given again",
-		func(dir string) error {
-			*to = append(*to, dir)
-			return nil
-		})
+	fs.Var((*repeated)(to), "base",
+		"a `folder` that programs are changes of: what they change is shown against it; may be given again")
 }
 
 // treeFlags are the flags that need --base.
@@ -101,13 +98,13 @@ func (o *Options) TreeTask(ctx context.Context) (task.Task, error) {
 	}
 	scorer, err := commands.NewEvaluator(cfg)
 	if err != nil {
-		return nil, Usagef("--base %s: %w", f.base, err)
+		return nil, Usagef("--base %s: %s", f.base, inFlags(err.Error()))
 	}
 	t, err := tree.New(tree.Config{
 		Base: dir, Open: list(f.change), Frozen: list(f.frozen), About: about, Evaluator: scorer,
 	})
 	if err != nil {
-		return nil, Usagef("--base %s: %w", f.base, err)
+		return nil, Usagef("--base %s: %s", f.base, inFlags(err.Error()))
 	}
 	return t, nil
 }

@@ -95,6 +95,8 @@ func inFlags(text string) string {
 		"Budget.Calls", "T·N", "Budget.Money", "--budget-usd", "Budget.Tokens", "--budget-tokens",
 		"Budget.FLOPs", "--budget-flops", "Budget.WallTime", "--budget-time", "Budget.Target", "--target",
 		"Budget.Stalls", "--max-stalls", "Budget.RoundsPerArm", "--T-cap-per-arm", "Budget.TuneEvaluations", "--tune or --agent-tries",
+		"Config.Open", "--change", "and Frozen", "and --frozen", "Config.Frozen", "--frozen", "Config.Base", "--base",
+		"Config.Build", "--test", "Config.Run", "--score",
 		"Salvage copies what is sound before it", "evoalloc salvage keeps what is sound before it, and then --resume goes on",
 	).Replace(text)
 }

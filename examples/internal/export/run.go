@@ -13,12 +13,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
 func Run(ctx context.Context, args []string, stdout io.Writer) error {
@@ -44,6 +49,11 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 // read returns the run that the flags name.
 func read(o options) (*lineage.Run, error) {
 	runs, err := lineage.Read(o.journal)
+	var damage *wal.DamageError
+	if errors.As(err, &damage) {
+		fmt.Fprintf(cli.Stderr(), "%v: what stands before that is exported\n", err)
+		runs, err = readSound(o.journal)
+	}
 	var unread *fs.PathError
 	switch {
 	case errors.As(err, &unread):
@@ -62,6 +72,20 @@ func read(o options) (*lineage.Run, error) {
 		r = r.Without(func(c lineage.Candidate) bool { return !c.Valid && c.Step > 0 })
 	}
 	return r, nil
+}
+
+// readSound reads the runs of a damaged journal up to the damage.
+func readSound(path string) (runs []*lineage.Run, err error) {
+	dir, err := os.MkdirTemp("", "evoalloc-export-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	sound := filepath.Join(dir, filepath.Base(path))
+	if _, _, err := journal.Salvage(path, sound); err != nil {
+		return nil, err
+	}
+	return lineage.Read(sound)
 }
 
 // write writes to the file of -o, or prints. What is printed is cleaned piece by piece, so it is one piece: a character

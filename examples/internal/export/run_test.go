@@ -310,3 +310,24 @@ func TestBeside(t *testing.T) {
 		}
 	}
 }
+
+// Of a damaged journal what stands before the damage is exported.
+func TestDamaged(t *testing.T) {
+	path, _ := saved(t, circles)
+	whole, err := export(t, "--format", "jsonl", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)*3/4] ^= 1
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sound, err := export(t, "--format", "jsonl", path)
+	if n := strings.Count(sound, "\n"); err != nil || n == 0 || n >= strings.Count(whole, "\n") {
+		t.Errorf("%d of %d candidates, %v", n, strings.Count(whole, "\n"), err)
+	}
+}

@@ -101,12 +101,16 @@ func (b *builder) addFolder(ctx context.Context, folder string) error {
 		}
 		b.page.Studies = append(b.page.Studies, studies...)
 	}
+	b.sayLeft(" of " + folder)
+	return ctx.Err()
+}
+
+// sayLeft says how many of what was given last are not shown.
+func (b *builder) sayLeft(of string) {
 	if b.left > 0 {
-		b.words = append(b.words,
-			fmt.Sprintf("%s of %s are not shown: a page has room for %d", count(b.left, "run"), folder, mostTabs))
+		b.words = append(b.words, fmt.Sprintf("%s%s not shown: a page has room for %d", count(b.left, "run"), of, mostTabs))
 		b.left = 0
 	}
-	return ctx.Err()
 }
 
 // walk returns the files of a folder and below it that may be shown, journals before results, in order of name.
@@ -150,6 +154,7 @@ func (b *builder) journal(ctx context.Context, path string) error {
 	run, err := view.ReadJournal(ctx, path, name(path), b.bases...)
 	switch {
 	case err != nil && run.Name == "":
+		delete(b.seen, base(path)) // a result may be shown in its place
 		return fmt.Errorf("report: %w", err)
 	case err != nil:
 		b.words = append(b.words, fmt.Sprintf("shown up to the damage: %v", err))
@@ -197,16 +202,21 @@ func (b *builder) comparison(path string) error {
 
 // room reports whether the run at path is one more tab: it is not shown yet, and there are not too many.
 func (b *builder) room(path string) bool {
-	base := strings.TrimSuffix(strings.TrimSuffix(path, filepath.Ext(path)), ".partial") // of a run that is not over
-	if b.seen[base] {
+	run := base(path)
+	if b.seen[run] {
 		return false
 	}
-	b.seen[base] = true
+	b.seen[run] = true
 	if len(b.page.Runs) >= mostTabs {
 		b.left++
 		return false
 	}
 	return true
+}
+
+// base returns the path of a run's files without their endings.
+func base(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path, filepath.Ext(path)), ".partial") // of a run that is not over
 }
 
 // name returns how the page calls a file.

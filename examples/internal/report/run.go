@@ -34,6 +34,7 @@ func Run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
+	b.sayLeft("")
 	for _, word := range b.words {
 		cli.Printf("%s\n", word)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -180,5 +181,41 @@ func TestResultNamesItsJournal(t *testing.T) {
 		if got := page.Runs[0].Texts; got != name+".journal" || len(b.words) != said {
 			t.Errorf("%s: the page names %q, and it is said %q", name, got, b.words)
 		}
+	}
+}
+
+// A result is shown where its journal cannot be read, and of more runs than a page has room for the rest is told.
+func TestWhatIsLeftOut(t *testing.T) {
+	paths, err := filepath.Glob(results + "/cp/offline/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d results, %v", len(paths), err)
+	}
+	result, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"r.json": string(result), "r.journal": "no journal\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b := build(t, dir); len(b.page.Runs) != 1 || !strings.Contains(strings.Join(b.words, "\n"), "not shown: ") {
+		t.Errorf("%d runs, said: %q", len(b.page.Runs), b.words)
+	}
+	paths = nil
+	for i := range mostTabs + 2 {
+		paths = append(paths, filepath.Join(t.TempDir(), fmt.Sprintf("%d.json", i)))
+		if err := os.WriteFile(paths[i], result, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	printed := runtest.Output(t, func() {
+		if err := Run(t.Context(), append(paths, "-o", filepath.Join(dir, "all.html"))); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if want := "2 runs not shown"; !strings.Contains(printed, want) {
+		t.Errorf("printed %q, want %q in it", printed, want)
 	}
 }

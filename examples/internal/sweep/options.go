@@ -18,12 +18,12 @@ import (
 // options is what the flags say.
 type options struct {
 	cli.Options
-	tasks, models, methods []string
-	budgets, splits        []int
-	seed, seeds            uint64
-	arms, atOnce           int
-	stopWhen               []sweep.Comparison
-	read                   []string
+	tasks, methods  []string
+	budgets, splits []int
+	seed, seeds     uint64
+	arms, atOnce    int
+	stopWhen        []sweep.Comparison
+	read            []string
 
 	list  lists
 	peers bool // a method is another system's search
@@ -44,7 +44,7 @@ func parse(args []string) (*options, error) {
 	if err := o.Parse(fs, args); err != nil {
 		return nil, err
 	}
-	o.tasks, o.models, o.methods, o.read = words(o.Task), words(o.Model), words(o.list.methods), words(o.list.read)
+	o.tasks, o.methods, o.read = words(o.Task), words(o.list.methods), words(o.list.read)
 	for _, key := range o.tasks {
 		if err := o.NATS.Check(key); err != nil {
 			return nil, err

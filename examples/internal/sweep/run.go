@@ -22,6 +22,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
 	"github.com/evoalloc/evoalloc/examples/internal/open"
 	"github.com/evoalloc/evoalloc/examples/internal/remote"
+	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -30,6 +31,7 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	cli.OutlivePipes()
 	plan, end, err := newPlan(ctx, o)
 	defer end()
 	if err != nil {
@@ -92,17 +94,24 @@ func newPlan(ctx context.Context, o *options) (p sweep.Plan, end func(), err err
 	if p.Tasks, ends, err = newTasks(ctx, o); err != nil {
 		return p, end, err
 	}
-	for _, key := range o.models {
-		one := o.Options
-		one.Model = key
-		spec, model, err := open.Model(&one, o.standIn().Config())
+	for _, t := range p.Tasks {
+		if err := o.CheckCases(t, slices.Min(o.budgets)); err != nil {
+			return p, end, err
+		}
+	}
+	models, err := o.Each()
+	if err != nil {
+		return p, end, err
+	}
+	for _, one := range models {
+		spec, model, err := open.Model(one, o.standIn().Config())
 		if err != nil {
 			return p, end, err
 		}
 		if one.Offline() {
 			p.Fingerprint["offline"] = o.standIn().String()
 		}
-		p.Models = append(p.Models, sweep.Model{Spec: spec, LLM: model})
+		p.Models = append(p.Models, sweep.Model{Spec: spec, LLM: model, Settings: one.Settings([]llm.Model{spec})})
 	}
 	return p, end, nil
 }

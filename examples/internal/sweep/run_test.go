@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -44,6 +45,10 @@ func TestBadInput(t *testing.T) {
 		{"--stop-when greedy:4", []string{`"greedy:4"`, "greedy:4,greedy:64,128"}},
 		{"--stop-when greedy:4,greedy,64", []string{"greedy:4,greedy:64,128"}},
 		{"--stop-when greedy:4,greedy:3,64", []string{"no cell of greedy:3"}},
+		{"--price nobody=1,2,3", []string{"nobody", "offline"}},
+		{"--nats-creds x", []string{"--nats-creds has no effect without --nats"}},
+		{"--model qwen3-8b --api-base http://localhost:1/v1 --offline-latency 5ms", []string{"--offline-latency has no effect"}},
+		{"--task text --model qwen3-8b --api-base http://localhost:1/v1 --budgets 16", []string{"too small", "T·N = 57"}},
 		{"--price 1,2", []string{`"1,2"`, "0.2,0.05,0.8"}},
 		{"--price 1,2,-3", []string{`"1,2,-3"`}},
 		{"--parallel-llm 0", []string{"--parallel-llm is 0"}},
@@ -149,5 +154,40 @@ func TestStoppedBeforeItBegins(t *testing.T) {
 	var usage *cli.UsageError
 	if !errors.Is(err, cli.ErrCanceled) || errors.As(err, &usage) {
 		t.Errorf("%v, want that it was stopped", err)
+	}
+}
+
+// Several models have their own names and URLs, the offline one beside them. What is charged and asked is the runs': a
+// sweep with other settings is refused, and a smaller one says what it leaves out of its table.
+func TestSeveralModels(t *testing.T) {
+	a, b := llmtest.NewServer(llmtest.Config{}), llmtest.NewServer(llmtest.Config{})
+	defer a.Close()
+	defer b.Close()
+	dir := t.TempDir()
+	args := "--methods greedy --budgets 4 --splits 2 --seeds 1 --offline-latency 0 --output " + dir
+	models := " --model one,offline,two --model-name m1,m2 --params-active 5,6 --api-base one=" + a.URL + ",two=" + b.URL
+	if err := Run(t.Context(), strings.Fields(args+models)); err != nil {
+		t.Fatal(err)
+	}
+	asked := a.Stats().Calls + b.Stats().Calls
+	if a.Stats().Calls < 4 || b.Stats().Calls < 4 {
+		t.Errorf("the models were asked %d and %d times", a.Stats().Calls, b.Stats().Calls)
+	}
+	for _, other := range []string{" --price one=1,1,1", " --reasoning-effort low"} {
+		err := Run(t.Context(), strings.Fields(args+models+other))
+		if usage := (*cli.UsageError)(nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), "model settings") {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
+	printed := runtest.Output(t, func() {
+		if err := Run(t.Context(), strings.Fields(args+models+" --seed 41")); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if !strings.Contains(printed, "3 finished runs are of other plans") {
+		t.Errorf("it does not say what runs.csv left out:\n%s", printed)
+	}
+	if n := a.Stats().Calls + b.Stats().Calls; n != 2*asked {
+		t.Errorf("%d calls, want %d", n, 2*asked)
 	}
 }

@@ -3,6 +3,7 @@ package sweep
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"path/filepath"
@@ -30,9 +31,28 @@ func summary(p sweep.Plan, r *sweep.Result, dir string) {
 		cli.Printf("%d runs are left: the same command goes on\n", r.Left)
 	}
 	cli.Printf("every generation of %d runs: %s\n", r.Finished, filepath.Join(dir, "runs.csv"))
+	if n := others(p, dir); n > 0 {
+		cli.Printf("%s of other plans in this folder: runs.csv has those of this plan alone, and evoalloc analyze reads all\n",
+			cli.Count(n, "finished run is", "finished runs are"))
+	}
 	if r.Finished > 0 {
 		cli.Printf("what they say, in tables and figures: %s %s\n", cli.Typed("analyze"), cli.Quote(dir))
 	}
+}
+
+// others counts the finished runs in a folder that are not of the plan.
+func others(p sweep.Plan, dir string) (n int) {
+	planned := map[string]bool{}
+	for _, r := range p.Runs() {
+		planned[filepath.Join(dir, r.Path(".done"))] = true
+	}
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && filepath.Ext(path) == ".done" && !planned[path] {
+			n++
+		}
+		return nil // what cannot be read is not told of
+	})
+	return n
 }
 
 // A spot is a place of the table: a method and a budget.

@@ -45,6 +45,9 @@ func (b Bench) flats() []flatSearch {
 	}
 }
 
+// SeedsOfPair is the distance of the seeds of two runs of a study.
+const SeedsOfPair = 100
+
 // Study plays layers against flat searches on the same seeds, from one on, and prints what they score.
 func Study(ctx context.Context, b Bench, from uint32, runs int, out io.Writer) error {
 	all := make([][]*row, runs)
@@ -52,7 +55,7 @@ func Study(ctx context.Context, b Bench, from uint32, runs int, out io.Writer) e
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range all {
 		group.Go(func() (err error) {
-			all[i], err = b.pair(ctx, from+100*uint32(i))
+			all[i], err = b.pair(ctx, from+SeedsOfPair*uint32(i))
 			return err
 		})
 	}
