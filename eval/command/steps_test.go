@@ -67,6 +67,8 @@ func TestStepsThatFail(t *testing.T) {
 		cfg := cfg
 		if c.run != "" {
 			cfg.Run = []string{"sh", "-c", c.run}
+		}
+		if c.run == "sleep 99" {
 			cfg.Timeout = 1500e6
 		}
 		if c.score != "" {

@@ -21,8 +21,7 @@ import (
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
-// work makes the run, or goes on with it: the journal knows what was asked and answered. The searches know nothing
-// of it.
+// work makes the run, or goes on with it: the journal knows what was answered. The searches know nothing of it.
 func work(path string) {
 	j := must(journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": "four, seeds from 40"}}))
 	defer j.Close()
@@ -36,8 +35,7 @@ func work(path string) {
 	result := must(evolve.Run(context.Background(), evolve.Config{
 		Arms:    must(evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: counted, N: 4, Seed: 40}, 4)),
 		Policy:  &bandit.Challenge{T: 200},
-		Budget:  evolve.Budget{Calls: 200},
-		Journal: j,
+		Journal: j, Budget: evolve.Budget{Calls: 200},
 	}))
 	fmt.Printf("best %.6f after %d calls, of which this process made %d (%d had been under way at a kill)\n",
 		result.Best.Result.Score, result.Calls, made, j.Lost())
@@ -51,10 +49,12 @@ func main() {
 	dir := must(os.MkdirTemp("", "resume"))
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "run.journal")
-	fmt.Println("starting a run of 200 calls in another process, and killing it after 0.6 s")
+	fmt.Println("starting a run of 200 calls in another process, and killing it once its journal has 50 kB")
 	first := itself(path)
 	check(first.Start())
-	time.Sleep(600 * time.Millisecond)
+	for info, err := os.Stat(path); err != nil || info.Size() < 50_000; info, err = os.Stat(path) {
+		time.Sleep(5 * time.Millisecond)
+	}
 	check(first.Process.Kill())
 	fmt.Println("killed:", eval.Printable(fmt.Sprint(first.Wait())))
 	fmt.Println("starting it again, with the same journal")
