@@ -29,7 +29,7 @@ func TestRefusedFlags(t *testing.T) {
 		{runGreedy, own + "--offline-latency 1ms", "--offline-latency has no effect on qwen3-8b"},
 		{runGreedy, own + "--score true --change *.py --base " + tree, "--change is"},
 		{runGreedy, own + "--score true --change a.go --frozen b.go --base " + tree, "--frozen has"},
-		{runGreedy, out + "--canary 123 --offline-latency 0", "--canary: before the search began"},
+		{runGreedy, out + "--canary 123 --offline-latency 0", "repair the evaluator, or correct the canary"},
 		{study(runLayers), "--seed 4294967296", "--seed is 4294967296"},
 		{study(runLayers), "--from 4294967295 --runs 2", "--from is 4294967295"},
 		{study(runLayers), "--calls 0", "--calls is 0"},

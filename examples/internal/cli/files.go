@@ -142,7 +142,7 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 	case errors.Is(err, journal.ErrDiverged):
 		err = f.o.otherRun(err)
 	case errors.Is(err, eval.ErrDrift):
-		err = Usagef("--canary: before the search began, %w; %s", err, asked)
+		err = Usagef("--canary: the search did not begin: %s; %s", strings.Replace(err.Error(), " and resume,", ",", 1), asked)
 	case err == nil && r.Stop == evolve.StopBudget:
 		err = Usagef("the budget (%s) ended before the initial program of task %s had a score: %s; a search needs a larger "+
 			"one",

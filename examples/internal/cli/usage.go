@@ -94,9 +94,10 @@ func inFlags(text string) string {
 	return strings.NewReplacer("Config.BaseURL", "--api-base or "+openai.EnvBase, "Config.APIKey", openai.EnvKey,
 		"Budget.Calls", "T·N", "Budget.Money", "--budget-usd", "Budget.Tokens", "--budget-tokens",
 		"Budget.FLOPs", "--budget-flops", "Budget.WallTime", "--budget-time", "Budget.Target", "--target",
-		"Budget.Stalls", "--max-stalls", "Budget.RoundsPerArm", "--T-cap-per-arm", "Budget.TuneEvaluations", "--tune or --agent-tries",
+		"Budget.Stalls", "--max-stalls", "Budget.RoundsPerArm", "--T-cap-per-arm",
+		"Budget.TuneEvaluations", "--tune or --agent-tries",
 		"Config.Open", "--change", "and Frozen", "and --frozen", "Config.Frozen", "--frozen", "Config.Base", "--base",
 		"Config.Build", "--test", "Config.Run", "--score",
-		"Salvage copies what is sound before it", "evoalloc salvage keeps what is sound before it, and then --resume goes on",
+		"Salvage copies what is sound before it", "evoalloc salvage keeps what is sound before it, and --resume goes on",
 	).Replace(text)
 }
