@@ -203,11 +203,13 @@ func (b *Builder) resultChild(c resultfile.Call, round, step int) int {
 	case len(c.Attempts) > 0 && status != string(llm.OK):
 		state = books.StateFailed
 	}
-	r := record.Record{Kind: record.Child, Pull: &round, Child: &c.Index, Step: step, Program: c.Program,
-		Proposal: books.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Valid: valid, Reason: c.Reason, State: state}}
+	p := c.Proposal
+	p.ID, p.Parents, p.Operator, p.State = c.ID, c.Parents, c.Operator, state
+	p.Valid, p.Score, p.SD, p.Samples, p.Reason, p.Labels = valid, 0, 0, 0, c.Reason, nil
 	if valid {
-		r.Score, r.SD, r.Samples = *c.Fitness, c.SD, c.N
+		p.Score, p.SD, p.Samples = *c.Fitness, c.SD, c.N
 	}
+	r := record.Record{Kind: record.Child, Pull: &round, Child: &c.Index, Step: step, Program: c.Program, Proposal: p}
 	return b.made(r, c.LLM())
 }
 

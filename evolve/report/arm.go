@@ -46,7 +46,7 @@ type Search struct {
 	Counts
 }
 
-func newSearch(arm evolve.ArmResult, ledgers Ledgers, seed int64, m llm.Model) Search {
+func newSearch(arm evolve.ArmResult, a account, seed int64, m llm.Model) Search {
 	r := Search{
 		Seed:         seed,
 		FinalFitness: arm.Best.Result.Score,
@@ -56,9 +56,9 @@ func newSearch(arm evolve.ArmResult, ledgers Ledgers, seed int64, m llm.Model) S
 		FLOPs:        newCost(attempts(arm.EachCall), m.ActiveParams),
 		Audit:        newAudited(arm),
 		PerGen:       []float64{},
-		Operators:    byOperator(arm),
+		Operators:    a.operators(),
 		Uses:         byKind(arm),
-		Ledgers:      ledgers,
+		Ledgers:      a.ledgers(),
 		Counts:       Count(arm.EachCall),
 	}
 	// An object even if it is empty: a script that looks for a metric in null fails.
@@ -87,8 +87,8 @@ type Arm struct {
 	WallSeconds float64 `json:"wall_time_seconds"`
 }
 
-func newArm(arm evolve.ArmResult, ledgers Ledgers, seed uint32, h Header) Arm {
-	a := Arm{Setting: newSetting(h, len(arm.Generations)), Search: newSearch(arm, ledgers, int64(seed), h.Model)}
+func newArm(arm evolve.ArmResult, of account, seed uint32, h Header) Arm {
+	a := Arm{Setting: newSetting(h, len(arm.Generations)), Search: newSearch(arm, of, int64(seed), h.Model)}
 	granted := 0
 	for _, g := range arm.Generations {
 		a.WallSeconds += g.Elapsed.Seconds()

@@ -80,7 +80,7 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 		panic(fmt.Sprintf("report: NewBandit with %d names of searches for %d arms", len(h.Kinds), len(r.Arms)))
 	}
 	h.Model = h.Model.WithDefaults()
-	books := newAccounts(r, h.Model.ActiveParams)
+	run, arms := accounts(r, h.Model.ActiveParams)
 	b := Bandit{
 		Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, Active: h.Model.ActiveParams,
 		Algo: h.Algo, Policy: h.Policy, C: h.T * h.N, T: h.T, N: h.N, Breadth: h.breadth(), Ties: h.Ties,
@@ -88,7 +88,7 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 		FLOPs:        newCost(r.Attempts, h.Model.ActiveParams),
 		FinalFitness: r.Best.Result.Score, BestArmSeed: h.ArmSeeds[r.BestArm],
 		ArmPulls: make([]int, len(r.Arms)), Counts: Count(r.EachCall),
-		Ledgers:     books.ofRun(),
+		Ledgers:     run.ledgers(),
 		Total:       newTotal(r, h.Model),
 		Evaluations: r.Evaluations,
 		Tuned:       r.TuneEvaluations,
@@ -97,7 +97,7 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 	b.addRounds(r)
 	for i, arm := range r.Arms {
 		b.ArmFitness = append(b.ArmFitness, arm.Best.Result.Score)
-		b.ArmResults = append(b.ArmResults, newArm(arm, books.ofArm(i), h.ArmSeeds[i], h.of(i)))
+		b.ArmResults = append(b.ArmResults, newArm(arm, arms[i], h.ArmSeeds[i], h.of(i)))
 	}
 	return b
 }

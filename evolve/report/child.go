@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/books"
 )
 
 // A Child is an [evolve.Child] under the paper's names. It has the hash of its program and not the text, because a
@@ -26,11 +27,17 @@ type Child struct {
 	Attempts    []Attempt `json:"attempts"`
 	FinalStatus string    `json:"final_status"`        // the last attempt's; "" without attempts
 	Duplicate   bool      `json:"duplicate,omitempty"` // an earlier child, or the initial program, is the same
+	// Proposal has what else journals and exports tell of a child. Where the fields above say it under the paper's names
+	// it is zero, and so are Labels, which the ledgers sum.
+	books.Proposal
 }
 
 func newChild(c evolve.Child) Child {
-	row := Child{Index: c.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Program: c.Hash, Seed: c.Seed, Valid: c.Result.Valid, Reason: c.Err, Mended: c.Mended, Duplicate: c.Duplicate,
-		Attempts: make([]Attempt, len(c.Attempts))}
+	row := Child{Index: c.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Program: c.Hash, Seed: c.Seed,
+		Valid: c.Result.Valid, Reason: c.Err, Mended: c.Mended, Duplicate: c.Duplicate,
+		Attempts: make([]Attempt, len(c.Attempts)), Proposal: c.Proposal()}
+	p := &row.Proposal
+	p.Score, p.SD, p.Samples, p.State, p.Labels = 0, 0, 0, "", nil
 	if c.Scored() {
 		row.Fitness, row.Reason = &c.Result.Score, c.Result.Reason
 		row.SD, row.N = samplesOf(c.Result)

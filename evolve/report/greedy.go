@@ -29,9 +29,10 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 		panic(fmt.Sprintf("report: NewGreedy of a run with %d arms: need 1", len(r.Arms)))
 	}
 	h.Model = h.Model.WithDefaults()
+	_, arms := accounts(r, h.Model.ActiveParams)
 	return Greedy{
 		Setting:     newSetting(h, h.T),
-		Search:      newSearch(r.Arms[0], newAccounts(r, h.Model.ActiveParams).ofArm(0), int64(seed), h.Model),
+		Search:      newSearch(r.Arms[0], arms[0], int64(seed), h.Model),
 		Total:       newTotal(r, h.Model),
 		Evaluations: r.Evaluations,
 		Tuned:       r.TuneEvaluations,

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"iter"
 
 	"github.com/evoalloc/evoalloc/evolve"
@@ -42,11 +43,10 @@ type Last struct {
 	Index      int `json:"idx"`
 }
 
-// accounts are the ledgers of a run and of each of its arms.
-type accounts struct {
-	run    *history.Ledger
-	arms   []*history.Ledger
-	places []Last // of children, by row
+// An account has the totals of the children of a run or of one of its arms.
+type account struct {
+	*history.Ledger
+	place func(row int) Last
 }
 
 // A course is what is known of an arm while its children are counted.
@@ -55,14 +55,16 @@ type course struct {
 	scores map[int]history.Score // by ID; nil where two children share one, as in an arm of several searches
 }
 
-// newAccounts counts the children of a run. What a search had before a step is known by its children alone, as to a reader of the
-// journal, so that a page of the journal says the same.
-func newAccounts(r *evolve.Result, active int64) accounts {
-	b := accounts{run: history.NewLedger()}
+// accounts counts the children of a run, and those of each of its arms, in which it has the number 0. What a search had
+// before a step is known by its children alone, as to a reader of the journal, so that a page of the journal says the same.
+func accounts(r *evolve.Result, active int64) (run account, arms []account) {
+	var places []Last // of children, by row
+	run = account{history.NewLedger(), func(row int) Last { return places[row] }}
+	within := func(row int) Last { return Last{Generation: places[row].Generation, Index: places[row].Index} }
 	prices := history.Prices{{ActiveParams: active}}
 	courses := make([]course, len(r.Arms))
 	for i, arm := range r.Arms {
-		b.arms = append(b.arms, history.NewLedger())
+		arms = append(arms, account{history.NewLedger(), within})
 		start := history.Score{Value: arm.Start.Result.Score, Valid: arm.Start.Result.Valid}
 		courses[i].Best = start
 		if !countAlike(arm) {
@@ -72,19 +74,31 @@ func newAccounts(r *evolve.Result, active int64) accounts {
 	for arm, g := range generations(r) {
 		courses[arm].begin(g.Children)
 		for _, c := range g.Children {
-			score, parent := scoreOf(c), history.Score{}
-			if len(c.Parents) > 0 {
-				parent = courses[arm].scores[c.Parents[0]]
-			}
-			child := history.Child{Model: history.ModelOf(c.Attempts), Cost: prices.Call(c.Attempts), Improved: courses[arm].Take(score),
-				Proposal: books.Proposal{Operator: c.Operator, Labels: c.Labels, Valid: score.Valid, Score: score.Value}}
-			row := len(b.places)
-			b.places = append(b.places, Last{arm, g.Index, c.Index})
-			b.run.Add(&child, row, parent)
-			b.arms[arm].Add(&child, row, parent)
+			child, parent := courses[arm].take(g, c, prices)
+			row := len(places)
+			places = append(places, Last{arm, g.Index, c.Index})
+			run.Add(&child, row, parent)
+			arms[arm].Add(&child, row, parent)
 		}
 	}
-	return b
+	return run, arms
+}
+
+// take returns a child of a generation as history has it, with the calls of its session, and the score of its parent.
+func (c *course) take(g evolve.Generation, of evolve.Child, prices history.Prices) (child history.Child, parent history.Score) {
+	score := scoreOf(of)
+	child = history.Child{Model: history.ModelOf(of.Attempts), Cost: prices.Call(of.Attempts), Improved: c.Take(score),
+		Proposal: books.Proposal{Operator: of.Operator, Labels: of.Labels, Valid: score.Valid, Score: score.Value}}
+	for _, aside := range g.Asides {
+		if aside.Child > 0 && aside.Child == of.ID {
+			child.Cost = child.Cost.Plus(prices.Call(aside.Attempts))
+			child.Model = cmp.Or(history.ModelOf(aside.Attempts), child.Model)
+		}
+	}
+	if len(of.Parents) > 0 {
+		parent = c.scores[of.Parents[0]]
+	}
+	return child, parent
 }
 
 func scoreOf(c evolve.Child) history.Score {
@@ -139,25 +153,16 @@ func countAlike(arm evolve.ArmResult) bool {
 	return false
 }
 
-// ofArm returns the ledgers of one arm, in which it has the number 0.
-func (b accounts) ofArm(i int) Ledgers {
-	return newLedgers(b.arms[i], func(row int) *Last { return &Last{Generation: b.places[row].Generation, Index: b.places[row].Index} })
-}
-
-// ofRun returns the ledgers of all arms together.
-func (b accounts) ofRun() Ledgers {
-	return newLedgers(b.run, func(row int) *Last { return &b.places[row] })
-}
-
-// newLedgers returns the rows, nil if children name nothing but one model.
-func newLedgers(l *history.Ledger, last func(row int) *Last) Ledgers {
+// ledgers returns the rows, nil if children name nothing but one model.
+func (a account) ledgers() Ledgers {
 	all := Ledgers{}
 	for _, kind := range []string{history.ByOperator, history.BySelector, history.ByInstruction, history.BySettings, history.ByModel} {
-		for _, t := range l.By(kind) {
+		for _, t := range a.By(kind) {
 			row := Ledger{Children: t.Children, Calls: t.Cost.Calls, Valid: t.Valid, FLOPs: t.Cost.FLOPs, Improved: t.Improved,
-				Lift: t.Lifts.In(l.All().Lifts), Lifted: t.Lifts.N}
+				Lift: t.Lifts.In(a.All().Lifts), Lifted: t.Lifts.N}
 			if t.Last >= 0 {
-				row.Last = last(t.Last)
+				last := a.place(t.Last)
+				row.Last = &last
 			}
 			if all[kind] == nil {
 				all[kind] = map[string]Ledger{}
@@ -166,7 +171,7 @@ func newLedgers(l *history.Ledger, last func(row int) *Last) Ledgers {
 		}
 	}
 	named := len(all[history.BySelector])+len(all[history.ByInstruction])+len(all[history.BySettings]) > 0 || len(all[history.ByModel]) > 1
-	if !named && !l.Named() {
+	if !named && !a.Named() {
 		return nil
 	}
 	return all

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"cmp"
-
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
 )
@@ -14,7 +11,7 @@ type Operator struct {
 	Children int    `json:"children"`
 	Calls    int    `json:"calls"`    // answered, as a budget counts them; a merge makes none
 	Valid    int    `json:"valid"`    // children that are valid
-	Improved int    `json:"improved"` // children strictly better than the search's best when the step began
+	Improved int    `json:"improved"` // children strictly better than all that their search had before their step
 	Tokens   Tokens `json:"tokens"`   // of all attempts, as far as they are known
 }
 
@@ -24,43 +21,16 @@ type Use struct {
 	Tokens Tokens `json:"tokens"`
 }
 
-// byOperator returns what each operator's children cost, nil if no child has an operator.
-func byOperator(arm evolve.ArmResult) map[string]Operator {
-	of, named := map[string]Operator{}, false
-	for _, g := range arm.Generations {
-		made := map[int]string{} // by what, by the child's ID
-		for _, c := range g.Children {
-			named = named || c.Operator != ""
-			name := cmp.Or(c.Operator, history.PlainRewrite)
-			of[name] = of[name].plus(c, g.Before)
-			made[c.ID] = name
-		}
-		for _, c := range g.Asides {
-			if name, ok := made[c.Child]; ok && c.Child > 0 { // a call of its session
-				o, cost := of[name], history.Prices(nil).Call(c.Attempts)
-				o.Calls, o.Tokens = o.Calls+cost.Calls, o.Tokens.Plus(cost.Tokens)
-				of[name] = o
-			}
-		}
-	}
-	if !named {
+// operators returns what each operator's children cost, with the calls of their sessions; nil if no child has an operator.
+func (a account) operators() map[string]Operator {
+	if !a.Named() {
 		return nil
 	}
+	of := map[string]Operator{}
+	for _, t := range a.By(history.ByOperator) {
+		of[t.Name] = Operator{t.Children, t.Cost.Calls, t.Valid, t.Improved, t.Cost.Tokens}
+	}
 	return of
-}
-
-// plus returns o with a child counted.
-func (o Operator) plus(c evolve.Child, before eval.Candidate) Operator {
-	cost := history.Prices(nil).Call(c.Attempts)
-	o.Children++
-	o.Calls, o.Tokens = o.Calls+cost.Calls, o.Tokens.Plus(cost.Tokens)
-	if c.Scored() && c.Result.Valid {
-		o.Valid++
-	}
-	if c.Scored() && c.Better(before) {
-		o.Improved++
-	}
-	return o
 }
 
 // byKind returns what each kind of call beside the children cost, nil if there are none.

@@ -20,8 +20,9 @@ func TestTokensByOperator(t *testing.T) {
 	child := func(operator string, score float64, valid bool, attempts []llm.Attempt) evolve.Child {
 		return evolve.Child{Operator: operator, Attempts: attempts, Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: valid, Score: score}}}
 	}
-	arm := evolve.ArmResult{Asides: []evolve.Call{{Kind: "evaluation", Attempts: used(1, 1)}}, Generations: []evolve.Generation{{
-		Before: eval.Candidate{Result: eval.Result{Valid: true, Score: 5}},
+	start := eval.Candidate{Result: eval.Result{Valid: true, Score: 5}}
+	arm := evolve.ArmResult{Start: start, Asides: []evolve.Call{{Kind: "evaluation", Attempts: used(1, 1)}}, Generations: []evolve.Generation{{
+		Before: start,
 		Children: []evolve.Child{child("", 6, true, used(10, 1)), child("cross", 5, true, late), child("cross", 9, true, used(20, 1)),
 			child("cross", 0, false, []llm.Attempt{{Status: llm.Timeout}}), child("merge", 7, true, nil)},
 		Asides: []evolve.Call{{Kind: "judge", Attempts: used(40, 4)}, {Kind: "judge", Attempts: used(2, 2)}, {Kind: "insights", Attempts: []llm.Attempt{{Status: llm.Failed}}}},

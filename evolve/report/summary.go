@@ -10,7 +10,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -27,8 +26,9 @@ const (
 // steer a terminal.
 //
 // models are those that may have been asked, as in [evolve.Budget]. An attempt that names none of them is charged as the
-// first. FLOPs are those of the worst case (package flops). Money is what the reported tokens cost. A line leaves out
-// what cannot be known: FLOPs without active parameters, money if one of the models has no price.
+// first. FLOPs are those of the worst case (package flops). Tokens and money are those of usage, or without it of what was
+// streamed. A line leaves out what cannot be known: FLOPs without active parameters, money if one of the models has no
+// price.
 func Summary(r *evolve.Result, models ...llm.Model) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "stopped   %s after %.1f s\n", stopped(r), r.Elapsed.Seconds())
@@ -37,11 +37,11 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 		fmt.Fprintf(&b, "fresh     %s\n", s)
 	}
 	calls := chain(r.EachCall, slices.Values(r.Earlier.Abandoned), slices.Values(r.Earlier.Unclaimed))
-	c := Count(calls)
+	t := history.Prices(models).Tally(calls)
 	lost := len(r.Earlier.Lost)
 	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %d attempts\n",
-		c.Calls[llm.Real], c.Calls[llm.Errored], c.Calls[llm.Stall], c.Calls[llm.GivenUp]+lost, sum(c.Attempts)+lost)
-	fmt.Fprintf(&b, "spent     %s\n", spent(c, attempts(calls), models))
+		t.Calls[llm.Real], t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.GivenUp]+lost, sum(t.Attempts)+lost)
+	fmt.Fprintf(&b, "spent     %s\n", spent(t.Spent, attempts(calls), models))
 	fmt.Fprintf(&b, "scored    %d evaluations", r.Evaluations)
 	if r.TuneEvaluations > 0 {
 		fmt.Fprintf(&b, ", and %d to tune", r.TuneEvaluations)
@@ -107,19 +107,11 @@ func fresh(r *evolve.Result) string {
 }
 
 // spent says what attempts cost.
-func spent(c Counts, all iter.Seq[llm.Attempt], models []llm.Model) string {
-	var t Tokens
-	for _, tokens := range c.Tokens {
-		t = t.Plus(tokens)
-	}
-	text := fmt.Sprintf("%d prompt tokens (%d cached), %d completion tokens", t.Prompt, t.Cached, t.Completion)
-	var first llm.Model
-	byKey := make(map[string]llm.Model)
-	for _, m := range slices.Backward(models) {
-		first, byKey[m.Key] = m, m
-	}
-	if f := flops.Sum(all, first.ActiveParams, flops.WorstCase).TotalFLOPs; f > 0 {
-		text += fmt.Sprintf(", %.4g FLOPs", f)
+func spent(c history.Cost, all iter.Seq[llm.Attempt], models []llm.Model) string {
+	text := fmt.Sprintf("%d prompt tokens (%d cached), %d completion tokens",
+		c.Tokens.Prompt, c.Tokens.Cached, c.Tokens.Completion)
+	if c.FLOPs > 0 {
+		text += fmt.Sprintf(", %.4g FLOPs", c.FLOPs)
 	}
 	reported := 0
 	for a := range all {
@@ -133,17 +125,7 @@ func spent(c Counts, all iter.Seq[llm.Attempt], models []llm.Model) string {
 	if len(models) == 0 || slices.ContainsFunc(models, func(m llm.Model) bool { return m.Price == nil }) {
 		return text
 	}
-	money := 0.0
-	for a := range all {
-		if a.Usage != nil || a.Reported {
-			m, known := byKey[a.Model]
-			if !known {
-				m = first
-			}
-			money += history.Prices{m}.Attempt(a).Money
-		}
-	}
-	return text + fmt.Sprintf(", money %.4g", money)
+	return text + fmt.Sprintf(", money %.4g", c.Money)
 }
 
 // fates counts children by what became of them, and those without a score by the reason too.

@@ -2,7 +2,7 @@ package sweep
 
 import (
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/flops"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -24,8 +24,8 @@ type row struct {
 	Prompt      int     `json:"prompt_tokens"`
 	Cached      int     `json:"cached_tokens"` // of the prompt's
 	Completion  int     `json:"completion_tokens"`
-	FLOPs       float64 `json:"flops"`   // in the worst case ([flops.WorstCase])
-	Cost        float64 `json:"cost"`    // at the model's prices, of attempts whose tokens are known
+	FLOPs       float64 `json:"flops"`   // in the worst case
+	Cost        float64 `json:"cost"`    // at the model's prices, of what was streamed where there is no usage
 	Seconds     float64 `json:"seconds"` // that generations took
 	Partial     bool    `json:"partial,omitempty"`
 }
@@ -68,19 +68,12 @@ func rows(r *evolve.Result, m llm.Model) []row {
 
 // add adds a call.
 func (r *row) add(attempts []llm.Attempt, m llm.Model) {
-	for i, a := range attempts {
-		r.Attempts++
-		cost, _ := flops.Attempt(a, m.ActiveParams)
-		r.FLOPs += cost
-		if i == len(attempts)-1 && a.Status.Class() == llm.Real {
-			r.Calls++
-		}
-		if a.Usage != nil {
-			u := a.Usage.Clean()
-			r.Prompt += u.PromptTokens
-			r.Cached += u.CachedTokens
-			r.Completion += u.CompletionTokens
-			r.Cost += m.Price.Cost(u)
-		}
-	}
+	cost := history.Prices{m}.Call(attempts)
+	r.Attempts += len(attempts)
+	r.Calls += cost.Calls
+	r.Prompt += cost.Tokens.Prompt
+	r.Cached += cost.Tokens.Cached
+	r.Completion += cost.Tokens.Completion
+	r.FLOPs += cost.FLOPs
+	r.Cost += cost.Money
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -108,6 +109,8 @@ type Call struct {
 	N        int      `json:"fitness_n"`
 	Valid    bool     `json:"valid"`
 	Reason   string   `json:"reason"`
+	// Proposal has what else is told of a child. Where the fields above say it under the paper's names it is zero.
+	books.Proposal
 }
 
 // An Attempt is one at a call.
