@@ -249,7 +249,7 @@ func Limits() []Limit {
 
 // A limit is a row of the table of limits. What checks, prints, keeps and compares budgets goes through it, so a
 // new limit is a row, its field of [Budget], the place where it is set aside, and for what is summed its field of
-// [books.Amounts], in ledger.Amounts and Budget.shown.
+// [books.Amounts] with its sums there, and Budget.shown.
 type limit struct {
 	Limit
 	value   func(Budget) float64              // as it is given: 0 where there is none
@@ -328,7 +328,7 @@ func summed[T number](l limit, of func(Budget) T, amount func(ledger.Amounts) T)
 		}
 		return most > 0 && sum > most
 	}
-	l.amount = func(a books.Amounts) float64 { return inSeconds(amount(ledger.Amounts(a))) }
+	l.amount = func(a books.Amounts) float64 { return inSeconds(amount(a)) }
 	return l
 }
 

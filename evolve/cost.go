@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/costs"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 )
@@ -29,7 +28,7 @@ func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, 
 // of which the largest share is spent: of those that one call may use up more of than another, in the order of the
 // table. It returns nil without such a limit, or where most is spent of one that every call uses up alike.
 func (b Budget) costs(l *costs.Learner) []float64 {
-	spent := books.Amounts(l.Spent())
+	spent := l.Spent()
 	var scarcest *limit
 	most := 0.0
 	for i := range limits {
@@ -44,5 +43,5 @@ func (b Budget) costs(l *costs.Learner) []float64 {
 	if scarcest == nil || scarcest.even {
 		return nil
 	}
-	return l.Costs(func(a ledger.Amounts) float64 { return scarcest.amount(books.Amounts(a)) })
+	return l.Costs(func(a ledger.Amounts) float64 { return scarcest.amount(a) })
 }

@@ -61,7 +61,7 @@ func TestEveryAmountIsCounted(t *testing.T) {
 			if l.passed != nil && l.passed(budget, b) {
 				t.Errorf("3 of 4 %s passes %s", f.Name, l.Name)
 			}
-			if shown := l.Amount(books.Amounts(a)) != 0; shown != own {
+			if shown := l.Amount(a) != 0; shown != own {
 				t.Errorf("%s is shown as %s: %v", f.Name, l.Name, shown)
 			}
 		}

@@ -60,6 +60,21 @@ type Amounts struct {
 	TuneEvaluations int `json:"tune_evaluations,omitempty"`
 }
 
+// Plus returns the sums.
+func (a Amounts) Plus(b Amounts) Amounts { return a.add(b, 1) }
+
+// Minus returns the differences.
+func (a Amounts) Minus(b Amounts) Amounts { return a.add(b, -1) }
+
+func (a Amounts) add(b Amounts, times int) Amounts {
+	return Amounts{
+		Calls: a.Calls + times*b.Calls, Evaluations: a.Evaluations + times*b.Evaluations, Stalls: a.Stalls + times*b.Stalls,
+		Tokens: a.Tokens + int64(times)*b.Tokens, FLOPs: a.FLOPs + float64(times)*b.FLOPs,
+		Money: a.Money + float64(times)*b.Money, EvalTime: a.EvalTime + time.Duration(times)*b.EvalTime,
+		TuneEvaluations: a.TuneEvaluations + times*b.TuneEvaluations,
+	}
+}
+
 // An Earlier is what earlier incarnations of a run paid for that no generation of its result holds, because
 // the run made it again or did not ask for it any more. It is empty for a run that was never stopped.
 // Together with the attempts in the result it is all that the run cost.

@@ -19,22 +19,7 @@ import (
 )
 
 // Amounts are what the limits of a budget count. A Ledger counts Stalls apart, as nothing can be set aside for one.
-type Amounts books.Amounts
-
-// Plus returns the sums.
-func (a Amounts) Plus(b Amounts) Amounts { return a.add(b, 1) }
-
-// Minus returns the differences.
-func (a Amounts) Minus(b Amounts) Amounts { return a.add(b, -1) }
-
-func (a Amounts) add(b Amounts, times int) Amounts {
-	return Amounts{
-		Calls: a.Calls + times*b.Calls, Evaluations: a.Evaluations + times*b.Evaluations,
-		TuneEvaluations: a.TuneEvaluations + times*b.TuneEvaluations, Tokens: a.Tokens + int64(times)*b.Tokens,
-		FLOPs: a.FLOPs + float64(times)*b.FLOPs, Money: a.Money + float64(times)*b.Money,
-		EvalTime: a.EvalTime + time.Duration(times)*b.EvalTime,
-	}
-}
+type Amounts = books.Amounts
 
 // Limits are what a Ledger keeps.
 type Limits struct {
@@ -210,7 +195,7 @@ func (l *Ledger) Record() books.Ledger {
 }
 
 func (l *Ledger) record() books.Ledger {
-	t := books.Ledger{Spent: books.Amounts(l.spent), Reserved: books.Amounts(l.reserved)}
+	t := books.Ledger{Spent: l.spent, Reserved: l.reserved}
 	t.Spent.Stalls = l.stalls
 	if l.reserved.Calls == 0 { // what sums of fractions leave
 		t.Reserved.FLOPs, t.Reserved.Money = 0, 0
