@@ -10,16 +10,18 @@ import (
 
 // A Proposal is what is told of a child. Of the program that an arm starts with, Valid, Score and Reason are told.
 type Proposal struct {
-	ID       int               `json:"id,omitempty"`       // its order of birth in its arm, from 1; 0 is the initial program
-	Parents  []int             `json:"parents,omitempty"`  // IDs, that of the one that it was made from first
-	Operator string            `json:"operator,omitempty"` // what made it; "" for a plain rewrite
-	Labels   map[string]string `json:"labels,omitempty"`   // how else it was made and where it stands, by kind: "island", "cell"
-	State    State             `json:"state,omitempty"`    // what became of it
-	Valid    bool              `json:"valid,omitempty"`
-	Score    float64           `json:"score,omitempty"`
-	SD       float64           `json:"sd,omitempty"`      // of the samples that Score is the mean of
-	Samples  int               `json:"samples,omitempty"` // how many they are; 0 for one
-	Reason   string            `json:"reason,omitempty"`  // why it has no program or score
+	// its order of birth in its arm, from 1; 0 is the initial program
+	ID       int    `json:"id,omitempty"`
+	Parents  []int  `json:"parents,omitempty"`  // IDs, that of the one that it was made from first
+	Operator string `json:"operator,omitempty"` // what made it; "" for a plain rewrite
+	// how else it was made and where it stands, by kind: "island", "cell"
+	Labels  map[string]string `json:"labels,omitempty"`
+	State   State             `json:"state,omitempty"` // what became of it
+	Valid   bool              `json:"valid,omitempty"`
+	Score   float64           `json:"score,omitempty"`
+	SD      float64           `json:"sd,omitempty"`      // of the samples that Score is the mean of
+	Samples int               `json:"samples,omitempty"` // how many they are; 0 for one
+	Reason  string            `json:"reason,omitempty"`  // why it has no program or score
 }
 
 // A State says what became of a child.

@@ -17,7 +17,8 @@ import (
 )
 
 func search(model llm.LLM) []evolve.Arm {
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: runtest.Sum(task.Spec{}, 100), LLM: llm.Limit(model, 1), N: 4, Seed: 40})
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: runtest.Sum(task.Spec{}, 100), LLM: llm.Limit(model, 1), N: 4,
+		Seed: 40})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Builder makes a [Run] of what it is told, in the order in which it happened. What Add takes grows with what is new and
-// not with the run. It keeps what a Run has and not what it was told: 40,000 children take some tens of MB.
+// A Builder makes a [Run] of what it is told, in the order in which it happened. What Add takes grows with what is new
+// and not with the run. It keeps what a Run has and not what it was told: 40,000 children take some tens of MB.
 //
 // It is not safe for concurrent use.
 type Builder struct {
@@ -32,8 +32,8 @@ type Builder struct {
 	notes     notes
 	endpoints map[string]int // by name, their index
 	labels    map[string]map[string]string
-	// reasons has the programs that were evaluated, by key, and why they are invalid: of the first evaluation that found it. Once
-	// a child's record has told its state, only those that are invalid are kept.
+	// reasons has the programs that were evaluated, by key, and why they are invalid: of the first evaluation that found
+	// it. Once a child's record has told its state, only those that are invalid are kept.
 	reasons   map[string]string
 	states    bool              // records of children tell states
 	drawn     bool              // an arm of the run read last was drawn
@@ -59,7 +59,7 @@ type birth struct {
 // NewBuilder returns a Builder of a run of which nothing is known.
 func NewBuilder() *Builder {
 	return &Builder{
-		run:   Run{Tally: NewTally()},
+		run:   Run{Tally: newTally()},
 		pulls: map[int]*pull{}, calls: newCalls(), settled: NewLedger(), notes: notes{}, endpoints: map[string]int{},
 		labels: map[string]map[string]string{}, reasons: map[string]string{},
 	}
@@ -71,8 +71,8 @@ func (b *Builder) Run() *Run {
 	return &b.run
 }
 
-// Ledger returns the totals of children by kind and name. Those of pulls that are not over may be made again, so they are
-// added to a copy each time.
+// Ledger returns the totals of children by kind and name. Those of pulls that are not over may be made again, so they
+// are added to a copy each time.
 func (b *Builder) Ledger() *Ledger {
 	now := b.settled.clone()
 	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
@@ -84,7 +84,8 @@ func (b *Builder) Ledger() *Ledger {
 	return now
 }
 
-// Arms returns the totals of each arm: of its children, with those of pulls that are not over, and of the calls of its pulls.
+// Arms returns the totals of each arm: of its children, with those of pulls that are not over, and of the calls of its
+// pulls.
 func (b *Builder) Arms() []Totals {
 	list := make([]Totals, len(b.run.Arms))
 	for i := range list {
@@ -115,9 +116,9 @@ func (b *Builder) settleAll() {
 	clear(b.pulls)
 }
 
-// Add takes in the next record of a journal, and returns the row of the child that it tells of, -1 if it tells of none, or of
-// one whose pull is not known. Records of kinds that a Run does not have are passed over, so that a Run can be made of a newer
-// version's journal.
+// Add takes in the next record of a journal, and returns the row of the child that it tells of, -1 if it tells of none,
+// or of one whose pull is not known. Records of kinds that a Run does not have are passed over, so that a Run can be
+// made of a newer version's journal.
 func (b *Builder) Add(r record.Record) (row int) {
 	b.records++
 	if r.Kind == record.Incarnation {
@@ -196,7 +197,8 @@ func (b *Builder) begin(r record.Record) {
 
 func modelsOf(told []record.Model) (models []llm.Model) {
 	for _, m := range told {
-		models = append(models, llm.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams, Price: (*llm.Price)(m.Price)})
+		models = append(models, llm.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams,
+			Price: (*llm.Price)(m.Price)})
 	}
 	return models
 }
@@ -226,7 +228,8 @@ func (b *Builder) draw(r record.Record) {
 	a.draws++
 	a.Step()
 	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, rows: map[[3]int]int{}, first: math.MaxInt}
-	b.run.Rounds = append(b.run.Rounds, Round{Arm: at, Pull: *r.Pull, Step: a.draws, Prob: r.Prob, Calls: r.Calls, Begin: b.run.Clock.Now()})
+	b.run.Rounds = append(b.run.Rounds, Round{Arm: at, Pull: *r.Pull, Step: a.draws, Prob: r.Prob, Calls: r.Calls,
+		Begin: b.run.Clock.Now()})
 }
 
 // report takes in that the reward of a pull was reported. Its children stay as they are.
@@ -273,7 +276,8 @@ func (b *Builder) begins(at int, start Start) {
 // start takes in what an arm begins with.
 func (b *Builder) start(r record.Record) {
 	if r.Arm != nil && *r.Arm >= 0 && *r.Arm < mostArms {
-		b.begins(b.arm(*r.Arm), Start{Score: Score{r.Score, r.Valid}, Program: r.Program, Reason: cmp.Or(r.Reason, b.reasons[r.Program]), Stamp: r.Time})
+		b.begins(b.arm(*r.Arm), Start{Score: Score{r.Score, r.Valid}, Program: r.Program,
+			Reason: cmp.Or(r.Reason, b.reasons[r.Program]), Stamp: r.Time})
 	}
 }
 

@@ -220,7 +220,8 @@ func (c *calls) take(id callID) (ended, bool) {
 // not is lost: it may have been paid for, and nobody knows.
 func (b *Builder) cut() {
 	// In one order, so that a file gives the same sums each time: they are of floating-point numbers.
-	ids := slices.SortedFunc(maps.Keys(b.calls.open), func(x, y callID) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.n, y.n)) })
+	ids := slices.SortedFunc(maps.Keys(b.calls.open),
+		func(x, y callID) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.n, y.n)) })
 	for _, id := range ids {
 		open := b.calls.open[id]
 		if len(open.tried) > 0 {

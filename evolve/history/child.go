@@ -20,8 +20,8 @@ func (b *Builder) child(r record.Record) (row int) {
 	return b.add(r, from, known)
 }
 
-// made takes in a child and the attempts of the call that it was made of, where both are known at once, as in a result. It
-// returns its row, -1 if its pull is not known.
+// made takes in a child and the attempts of the call that it was made of, where both are known at once, as in a result.
+// It returns its row, -1 if its pull is not known.
 func (b *Builder) made(r record.Record, attempts []llm.Attempt) (row int) {
 	b.records++
 	return b.add(numbers(r), b.attempts(*r.Pull, attempts), len(attempts) > 0)
@@ -84,8 +84,9 @@ func (b *Builder) stepOf(p *pull, step int) {
 func (b *Builder) proposal(p *pull, r record.Record, from ended, known bool) Child {
 	a := &b.run.Arms[p.arm]
 	search := r.Labels["search"]
-	c := Child{Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, Proposal: r.Proposal, Model: from.model, Program: r.Program,
-		Cost: from.cost, Spent: b.run.Spent.sum(), Time: b.run.Clock.Now(), Stamp: r.Time, Record: b.records}
+	c := Child{Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, Proposal: r.Proposal, Model: from.model,
+		Program: r.Program,
+		Cost:    from.cost, Spent: b.run.Spent.sum(), Time: b.run.Clock.Now(), Stamp: r.Time, Record: b.records}
 	c.ID, c.Parents, c.Labels = a.idOf(search, r.ID), make([]int, len(r.Parents)), b.share(r.Labels)
 	for i, parent := range r.Parents {
 		c.Parents[i] = a.idOf(search, parent)
@@ -115,7 +116,8 @@ func (a *Arm) idOf(search string, id int) int {
 
 // same reports whether two children are told of alike.
 func (c *Child) same(d *Child) bool {
-	return c.ID == d.ID && c.State == d.State && c.Program == d.Program && c.Operator == d.Operator && c.Labels["cell"] == d.Labels["cell"] &&
+	return c.ID == d.ID && c.State == d.State && c.Program == d.Program && c.Operator == d.Operator &&
+		c.Labels["cell"] == d.Labels["cell"] &&
 		c.Labels["island"] == d.Labels["island"] && c.score() == d.score() && slices.Equal(c.Parents, d.Parents)
 }
 

@@ -32,8 +32,8 @@ func (t Tokens) Plus(u Tokens) Tokens {
 	return Tokens{t.Prompt + u.Prompt, t.Cached + u.Cached, t.Completion + u.Completion}
 }
 
-// TokensOf returns the tokens of an attempt. One without usage has those that were streamed.
-func TokensOf(a llm.Attempt) Tokens {
+// tokensOf returns the tokens of an attempt. One without usage has those that were streamed.
+func tokensOf(a llm.Attempt) Tokens {
 	u := usageOf(a)
 	return Tokens{u.PromptTokens, u.CachedTokens, u.CompletionTokens}
 }
@@ -56,12 +56,12 @@ func (c Cost) sum() Spent { return Spent{c.Calls, c.Tokens.All(), c.FLOPs, c.Mon
 // Prices charge attempts at the sizes and prices of models. An attempt that names none of them is charged as the first.
 type Prices []llm.Model
 
-// Attempt returns what an attempt cost. The call that it is of is counted by [Prices.Call]: it counts once, however many
-// attempts it took.
+// Attempt returns what an attempt cost. The call that it is of is counted by [Prices.Call]: it counts once, however
+// many attempts it took.
 func (p Prices) Attempt(a llm.Attempt) Cost {
 	m := p.model(a.Model)
 	charge := flops.WorstCase.Charge(a, m.ActiveParams, 0)
-	return Cost{Tokens: TokensOf(a), FLOPs: finite(charge), Money: finite(m.Price.Of(a, usageOf(a)))}
+	return Cost{Tokens: tokensOf(a), FLOPs: finite(charge), Money: finite(m.Price.Of(a, usageOf(a)))}
 }
 
 // Call returns what a call of these attempts cost.

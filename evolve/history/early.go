@@ -40,9 +40,9 @@ func (b *Builder) evaluation(r record.Record) {
 	e.scores[r.Key] = true
 }
 
-// begun takes in that an arm is drawn. If no record has told what arms begin with, the programs that were evaluated until
-// then do. One is that of all arms. As many as there are arms are theirs in order, because arms are started in order.
-// Otherwise some arms share a program and others do not, or an arm evaluated several, and nobody knows.
+// begun takes in that an arm is drawn. If no record has told what arms begin with, the programs that were evaluated
+// until then do. One is that of all arms. As many as there are arms are theirs in order, because arms are started in
+// order. Otherwise some arms share a program and others do not, or an arm evaluated several, and nobody knows.
 func (b *Builder) begun() {
 	if b.drawn {
 		return

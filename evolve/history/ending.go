@@ -72,7 +72,8 @@ func (b *Builder) again() {
 	}
 }
 
-// Words says why the run stopped. limits has what is said of a run that a limit of its budget ended, by the limit's name.
+// Words says why the run stopped. limits has what is said of a run that a limit of its budget ended, by the limit's
+// name.
 func (e Ending) Words(limits map[string]string) string {
 	switch e.Stop {
 	case "budget":

@@ -29,11 +29,13 @@ func journaled() (path string, remove func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	search, err := evolve.NewGreedy(evolve.GreedyConfig{Task: runtest.Sum(task.Spec{}, 100), LLM: llm.Limit(runtest.Adder, 1), N: 4, Seed: 40})
+	search, err := evolve.NewGreedy(evolve.GreedyConfig{Task: runtest.Sum(task.Spec{}, 100),
+		LLM: llm.Limit(runtest.Adder, 1), N: 4, Seed: 40})
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search}, Budget: evolve.Budget{Rounds: 5}, Journal: j})
+	_, err = evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search}, Budget: evolve.Budget{Rounds: 5},
+		Journal: j})
 	if err := errors.Join(err, j.Close()); err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +60,8 @@ func ExampleRead() {
 		fmt.Printf("round %d: made by %s, scores %v\n", c.Round, cmp.Or(c.Operator, history.PlainRewrite), c.Proposal.Score)
 	}
 	spent := run.Budget.Spent
-	fmt.Println(states[books.StateValid], "valid,", spent.Calls, "calls,", spent.Evaluations, "evaluations:", run.Words(nil))
+	fmt.Println(states[books.StateValid], "valid,", spent.Calls, "calls,", spent.Evaluations, "evaluations:",
+		run.Words(nil))
 	// Output:
 	// sum --rounds 5 began with -94
 	// round 2: made by rewrite, scores -79

@@ -117,8 +117,8 @@ type Child struct {
 	Round int // in Run.Rounds
 	Step  int // of its search, from 1
 	Index int // in its step, from 0
-	// Proposal is what was told of it. Where an arm is several searches, each of which counts from 1, its IDs are those of all
-	// of the arm. Labels are not to be changed.
+	// Proposal is what was told of it. Where an arm is several searches, each of which counts from 1, its IDs are those of
+	// all of the arm. Labels are not to be changed.
 	books.Proposal
 	Model   string // that was asked last; "" if none was, or attempts name none
 	Program string // its key; "" for none
@@ -163,8 +163,8 @@ func (r *Run) BestScore() (best Score, row int) {
 	return best, -1
 }
 
-// Line returns the rows that led to a child: its first parent, the first parent of that, and so on, the oldest first and
-// the child last, at most so many of the last ones.
+// Line returns the rows that led to a child: its first parent, the first parent of that, and so on, the oldest first
+// and the child last, at most so many of the last ones.
 func (r *Run) Line(row, most int) (line []int) {
 	for len(line) < most {
 		line = append(line, row)
@@ -190,7 +190,8 @@ func (r *Run) parentScore(c *Child) Score {
 	}
 }
 
-// Parent returns the row of a child's first parent, -1 if that is what its search began with, and false if it is not known.
+// Parent returns the row of a child's first parent, -1 if that is what its search began with, and false if it is not
+// known.
 func (r *Run) Parent(c *Child) (row int, known bool) {
 	switch {
 	case len(c.Parents) == 0:

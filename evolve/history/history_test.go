@@ -30,7 +30,8 @@ import (
 func number() task.Task {
 	tk := runtest.Number(task.Spec{})
 	return task.WithEvaluator(tk, eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: program}}}); err != nil {
+		if _,
+			err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: program}}}); err != nil {
 			return eval.Result{}, err
 		}
 		return tk.Evaluate(ctx, program)
@@ -41,8 +42,9 @@ var models = []llm.Model{{Key: "small", Name: "small", ActiveParams: 1000, Price
 
 // small answers with numbers. Some answers hold none, some calls fail, stall, or take two attempts, by seed.
 var small = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-	a := llm.Attempt{Status: llm.OK, Model: "small", ActiveParams: 1000, Endpoint: "http://127.0.0.1:1/v1", FinishReason: "stop",
-		Usage: &llm.Usage{PromptTokens: 50 + int(req.Seed%7), CachedTokens: 5, CompletionTokens: 5}}
+	a := llm.Attempt{Status: llm.OK, Model: "small", ActiveParams: 1000, Endpoint: "http://127.0.0.1:1/v1",
+		FinishReason: "stop",
+		Usage:        &llm.Usage{PromptTokens: 50 + int(req.Seed%7), CachedTokens: 5, CompletionTokens: 5}}
 	late := a
 	late.Status, late.Usage, late.MaxTokens, late.Streamed, late.Err = llm.Stalled, nil, 100, 7, "silent"
 	text := fmt.Sprintf("```text\n%v\n```", float64(req.Seed%1000)/100-float64(req.Seed%13))
@@ -61,7 +63,8 @@ var small = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error)
 
 // judge says something of any program.
 var judge = llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-	return llm.Reply{Text: "good", Attempts: []llm.Attempt{{Status: llm.OK, Model: "small", Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 1}}}}, nil
+	return llm.Reply{Text: "good", Attempts: []llm.Attempt{{Status: llm.OK, Model: "small",
+		Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 1}}}}, nil
 })
 
 // A trial is a run of two searches with operators that leaves a journal and a result.
@@ -78,13 +81,15 @@ func (tr trial) run(t testing.TB, after int) *evolve.Result {
 	var arms []evolve.Arm
 	for seed := range uint32(2) {
 		p, err := population.New(population.Config{Task: number(), LLM: small, N: 4, Seed: seed, Archive: population.Top(6),
-			Select: population.Choice(0.3, population.Uniform(), population.Best()), Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &population.Merge{}}})
+			Select:    population.Choice(0.3, population.Uniform(), population.Best()),
+			Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &population.Merge{}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		arms = append(arms, p)
 	}
-	j, err := journal.Open(tr.journal, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "number", "model": "small"}})
+	j, err := journal.Open(tr.journal, journal.Config{Resume: true,
+		Fingerprint: journal.Fingerprint{"task": "number", "model": "small"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +97,8 @@ func (tr trial) run(t testing.TB, after int) *evolve.Result {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := 0
-	res, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{Rounds: 30, Stalls: -1, Models: models},
+	res, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Journal: j,
+		Budget: evolve.Budget{Rounds: 30, Stalls: -1, Models: models},
 		Observer: func(e evolve.Event) {
 			if e.Kind == evolve.EventGeneration {
 				if ended++; ended == after {
@@ -103,7 +109,8 @@ func (tr trial) run(t testing.TB, after int) *evolve.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := report.NewBandit(res, report.BanditHeader{Header: report.Header{Task: "number", Model: models[0], T: 30, N: 4}, ArmSeeds: []uint32{0, 1}})
+	file := report.NewBandit(res, report.BanditHeader{Header: report.Header{Task: "number", Model: models[0], T: 30,
+		N: 4}, ArmSeeds: []uint32{0, 1}})
 	if err := report.Save(tr.result, file); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +135,8 @@ func TestJournalIsTheResult(t *testing.T) {
 	res := tr.run(t, 0)
 	run := read(t, tr.journal)
 	prices := history.Prices(models)
-	spent := prices.Tally(slices.Values(slices.Concat(slices.Collect(res.EachCall), res.Earlier.Abandoned, res.Earlier.Unclaimed)))
+	spent := prices.Tally(slices.Values(slices.Concat(slices.Collect(res.EachCall), res.Earlier.Abandoned,
+		res.Earlier.Unclaimed)))
 	for _, of := range []struct{ got, want any }{
 		{run.Tally, spent}, {run.Evaluated, res.Evaluations}, {run.Spent.Calls >= res.Calls, true},
 		{len(run.Rounds), len(res.Rounds)}, {run.Stop, string(res.Stop)}, {run.Clock.Parts, 3}, {run.Flying, 0},
@@ -138,7 +146,8 @@ func TestJournalIsTheResult(t *testing.T) {
 		}
 	}
 	best, row := run.BestScore()
-	if best.Value != res.Best.Result.Score || row < 0 || run.Children[row].Program != record.KeyOf(res.Best.Program).String() {
+	if best.Value != res.Best.Result.Score || row < 0 ||
+		run.Children[row].Program != record.KeyOf(res.Best.Program).String() {
 		t.Errorf("the best is %v in row %d, want %+v", best, row, res.Best)
 	}
 	at := map[int]int{} // children of each round that were seen
@@ -147,7 +156,8 @@ func TestJournalIsTheResult(t *testing.T) {
 		g := res.Arms[round.Pull.Arm].Generations[round.Generation]
 		want := g.Children[at[c.Round]]
 		at[c.Round]++
-		if c.ID != want.ID || c.Index != want.Index || c.Operator != want.Operator || c.Program != want.Hash || c.Valid != (want.Scored() && want.Result.Valid) ||
+		if c.ID != want.ID || c.Index != want.Index || c.Operator != want.Operator || c.Program != want.Hash ||
+			c.Valid != (want.Scored() && want.Result.Valid) ||
 			!slices.Equal(c.Parents, want.Parents) || c.Step != g.Index || c.Arm != round.Pull.Arm {
 			t.Errorf("child %+v, want %+v", c, want)
 		}
@@ -171,9 +181,12 @@ func TestResultIsTheJournal(t *testing.T) {
 		cmpopts.IgnoreFields(history.Cost{}, "Money"),
 		cmpopts.IgnoreUnexported(history.Totals{}), cmpopts.IgnoreUnexported(history.Lifts{})}
 	for name, pair := range map[string][2]any{
-		"children": {of.Children, file.Children}, "rounds": {of.Rounds, file.Rounds}, "spent": {of.Spent, file.Spent}, "calls": {of.Calls, file.Calls},
-		"classes": {of.Classes, file.Classes}, "best": {of.Best, file.Best}, "evaluations": {of.Evaluated, file.Evaluated}, "attempts": {of.Attempts, file.Attempts},
-		"how it ended": {of.Ending, file.Ending}, "programs that it began with": {of.Arms[0].Start.Program, file.Arms[0].Start.Program},
+		"children": {of.Children, file.Children}, "rounds": {of.Rounds, file.Rounds}, "spent": {of.Spent, file.Spent},
+		"calls":   {of.Calls, file.Calls},
+		"classes": {of.Classes, file.Classes}, "best": {of.Best, file.Best}, "evaluations": {of.Evaluated, file.Evaluated},
+		"attempts":     {of.Attempts, file.Attempts},
+		"how it ended": {of.Ending, file.Ending}, "programs that it began with": {of.Arms[0].Start.Program,
+			file.Arms[0].Start.Program},
 	} {
 		if diff := cmp.Diff(pair[0], pair[1], same); diff != "" {
 			t.Errorf("%s (-journal +result)\n%s", name, diff)
@@ -215,13 +228,15 @@ func TestTotalsGrow(t *testing.T) {
 		}
 		for _, is := range got.By(history.ByOperator) {
 			want := byName[is.Name]
-			if is.Children != want.Children || is.Valid != want.Valid || is.Improved != want.Improved || is.Cost.Tokens != want.Cost.Tokens {
+			if is.Children != want.Children || is.Valid != want.Valid || is.Improved != want.Improved ||
+				is.Cost.Tokens != want.Cost.Tokens {
 				t.Fatalf("record %d: %s has %+v, want %+v", records, is.Name, is, want)
 			}
 			delete(byName, is.Name)
 		}
 		if len(byName) > 0 || got.All().Children != len(run.Children) {
-			t.Fatalf("record %d: operators without totals: %v; %d of %d children", records, byName, got.All().Children, len(run.Children))
+			t.Fatalf("record %d: operators without totals: %v; %d of %d children", records, byName, got.All().Children,
+				len(run.Children))
 		}
 		arms := 0
 		for _, t := range b.Arms() {
@@ -237,12 +252,14 @@ func TestTotalsGrow(t *testing.T) {
 func TestGone(t *testing.T) {
 	b := history.NewBuilder()
 	pull, arm := 0, 0
-	child := record.Record{Kind: record.Child, Pull: &pull, Child: new(int), Proposal: books.Proposal{ID: 1, State: books.StateValid, Valid: true, Score: 1}}
+	child := record.Record{Kind: record.Child, Pull: &pull, Child: new(int),
+		Proposal: books.Proposal{ID: 1, State: books.StateValid, Valid: true, Score: 1}}
 	for i, step := range []struct {
 		record record.Record
 		gone   bool
 	}{
-		{record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm}, false}, {child, false}, {record.Record{Kind: record.Incarnation}, true}, {child, false},
+		{record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm}, false}, {child, false},
+		{record.Record{Kind: record.Incarnation}, true}, {child, false},
 		{record.Record{Kind: record.Report, Pull: &pull}, false}, {record.Record{Kind: record.Incarnation}, false},
 	} {
 		b.Add(step.record)
@@ -254,9 +271,11 @@ func TestGone(t *testing.T) {
 
 // Files are told apart by what is in them, and what is neither is refused.
 func TestReadRefuses(t *testing.T) {
-	for name, text := range map[string]string{"no.json": "x", "empty.json": "", "list.json": "[]", "none.json": "{}", "torn.journal": `{"i":0,"kind":"hea`,
-		"rounds.json": `{"selections": [1], "arm_results": [{"trajectory": [{"best_fitness": 1}]}]}`,
-		"arms.json":   `{"selections": [65536], "arm_results": [{"trajectory": [{}, {}]}` + strings.Repeat(`, {"trajectory": [{}, {}]}`, 65536) + `]}`} {
+	for name, text := range map[string]string{"no.json": "x", "empty.json": "", "list.json": "[]", "none.json": "{}",
+		"torn.journal": `{"i":0,"kind":"hea`,
+		"rounds.json":  `{"selections": [1], "arm_results": [{"trajectory": [{"best_fitness": 1}]}]}`,
+		"arms.json": `{"selections": [65536], "arm_results": [{"trajectory": [{}, {}]}` +
+			strings.Repeat(`, {"trajectory": [{}, {}]}`, 65536) + `]}`} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -284,20 +303,23 @@ func TestReadHasAllTotals(t *testing.T) {
 	}
 	b.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
 	for i := range 3 {
-		b.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &i, Proposal: books.Proposal{ID: 900 + i, State: books.StateValid, Valid: true}})
+		b.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &i,
+			Proposal: books.Proposal{ID: 900 + i, State: books.StateValid, Valid: true}})
 	}
 	open, run := b.Arms()[0].Children, read(t, tr.journal)
 	arms := 0
 	for _, a := range run.Arms {
 		arms += a.Totals.Children
 	}
-	if n := len(run.Children); arms != n || run.Totals.All().Children != n || n == 0 || open != run.Arms[0].Totals.Children+3 {
-		t.Errorf("%d children, %d of arms, %d in all; %d of the first arm with a step under way", n, arms, run.Totals.All().Children, open)
+	if n := len(run.Children); arms != n || run.Totals.All().Children != n || n == 0 ||
+		open != run.Arms[0].Totals.Children+3 {
+		t.Errorf("%d children, %d of arms, %d in all; %d of the first arm with a step under way", n, arms,
+			run.Totals.All().Children, open)
 	}
 }
 
-// What records do not tell follows from evaluations: journals of earlier versions tell no states, and a program may have been
-// evaluated more than once.
+// What records do not tell follows from evaluations: journals of earlier versions tell no states, and a program may
+// have been evaluated more than once.
 func TestWhatBecame(t *testing.T) {
 	good, bad := eval.Result{Valid: true}, eval.Invalid("timed out")
 	for _, tt := range []struct {
@@ -310,8 +332,10 @@ func TestWhatBecame(t *testing.T) {
 		{"parts are valid, and the whole is not", []*eval.Result{&good, &good}, books.Proposal{}, books.StateInvalid, ""},
 		{"it was not evaluated", nil, books.Proposal{}, books.StateRefused, "it was not evaluated"},
 		{"one evaluation found it invalid", []*eval.Result{&good, &bad}, books.Proposal{}, books.StateInvalid, "timed out"},
-		{"it is valid, and was not once", []*eval.Result{&bad, &good}, books.Proposal{State: books.StateValid, Valid: true}, books.StateValid, ""},
-		{"its record gives no reason", []*eval.Result{&bad}, books.Proposal{State: books.StateInvalid}, books.StateInvalid, "timed out"},
+		{"it is valid, and was not once", []*eval.Result{&bad, &good}, books.Proposal{State: books.StateValid, Valid: true},
+			books.StateValid, ""},
+		{"its record gives no reason", []*eval.Result{&bad}, books.Proposal{State: books.StateInvalid}, books.StateInvalid,
+			"timed out"},
 	} {
 		b := history.NewBuilder()
 		pull, arm := 0, 0
@@ -326,8 +350,8 @@ func TestWhatBecame(t *testing.T) {
 	}
 }
 
-// A child that is made again takes its place among the best as if all had come in order: of equal ones the first is before the
-// others, and of equal programs the first alone is there.
+// A child that is made again takes its place among the best as if all had come in order: of equal ones the first is
+// before the others, and of equal programs the first alone is there.
 func TestBestOfThoseMadeAgain(t *testing.T) {
 	b := history.NewBuilder()
 	pull, arm := 0, 0

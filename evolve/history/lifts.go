@@ -2,8 +2,8 @@ package history
 
 import "math"
 
-// Lifts sum by how much children are better than their parents. The mean and the sum of squared distances from it are kept
-// as by Welford, which loses no digits where lifts are small and alike.
+// Lifts sum by how much children are better than their parents. The mean and the sum of squared distances from it are
+// kept as by Welford, which loses no digits where lifts are small and alike.
 type Lifts struct {
 	N           int
 	mean, about float64

@@ -17,7 +17,8 @@ func TestLifts(t *testing.T) {
 			l.Add(v)
 		}
 		mean, sd := stat.MeanStdDev(x, nil)
-		if math.Abs(l.Mean()-mean) > 1e-12*math.Abs(mean)+1e-12 || math.Abs(l.SD()-sd) > 1e-9 || math.Abs(l.SE()-sd/math.Sqrt(float64(len(x)))) > 1e-9 || math.Abs(l.In(l)-mean/sd) > 1e-9*math.Abs(mean/sd) {
+		if math.Abs(l.Mean()-mean) > 1e-12*math.Abs(mean)+1e-12 || math.Abs(l.SD()-sd) > 1e-9 ||
+			math.Abs(l.SE()-sd/math.Sqrt(float64(len(x)))) > 1e-9 || math.Abs(l.In(l)-mean/sd) > 1e-9*math.Abs(mean/sd) {
 			t.Errorf("%v: mean %v, sd %v, want %v and %v", x, l.Mean(), l.SD(), mean, sd)
 		}
 	}
@@ -38,7 +39,8 @@ func TestLiftsAreFinite(t *testing.T) {
 
 // Names are one printable line of bounded length, whatever a model or a task wrote.
 func TestNames(t *testing.T) {
-	for _, s := range []string{"cross", "two\nlines", "\x1b[2Jgone", "a\u202eb", strings.Repeat("ä", 5000), strings.Repeat("\xff", 5000), ""} {
+	for _, s := range []string{"cross", "two\nlines", "\x1b[2Jgone", "a\u202eb", strings.Repeat("ä", 5000),
+		strings.Repeat("\xff", 5000), ""} {
 		for _, name := range []string{Name(s), Label(s)} {
 			if len(name) > 300 || !utf8.ValidString(name) || strings.ContainsAny(name, "\n\x1b\u202e") {
 				t.Errorf("%.20q becomes %.40q of %d bytes", s, name, len(name))

@@ -10,7 +10,8 @@ import (
 // mostName is how many bytes a name has.
 const mostName = 300
 
-// Name returns text that somebody else wrote in one line that is fit to be shown, cut to a length that a table can hold.
+// Name returns text that somebody else wrote in one line that is fit to be shown, cut to a length that a table can
+// hold.
 func Name(s string) string {
 	if len(s) > 4*mostName {
 		s = s[:4*mostName]

@@ -2,8 +2,9 @@ package history
 
 // A Note is a message and how often it came. A server that fails says the same thousands of times.
 type Note struct {
-	Time  int64  // when it came last
-	Kind  string // "stall", "error", "lost", "abandoned", "refused", "resumed", "raise", "pause", "stop"; "more" for those left out
+	Time int64 // when it came last
+	// "stall", "error", "lost", "abandoned", "refused", "resumed", "raise", "pause", "stop"; "more" for those left out
+	Kind  string
 	Text  string // in one line that is fit to be shown
 	Count int
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// Read returns what a file tells of a run: a journal, or a result of this library or of the BaSE paper's code, one search or
-// a bandit over several. It tells them apart by what is in the file. The journal may be of a run that is over, was killed,
-// or goes on.
+// Read returns what a file tells of a run: a journal, or a result of this library or of the BaSE paper's code, one
+// search or a bandit over several. It tells them apart by what is in the file. The journal may be of a run that is
+// over, was killed, or goes on.
 //
 // A result does not say when what ended, only how long each generation took. Those of arms that were in flight at once
-// come one after the other. It has no labels of children. If a journal is damaged, the Run is what stands before that, and
-// err is not nil.
+// come one after the other. It has no labels of children. If a journal is damaged, the Run is what stands before that,
+// and err is not nil.
 func Read(path string) (*Run, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -67,8 +67,8 @@ func isResult(f io.ReadSeeker) bool {
 	return false
 }
 
-// AddResult takes in a result, which tells of a whole run. It returns an error if it is something else. What the result does
-// not say, such as its rewards, is 0.
+// AddResult takes in a result, which tells of a whole run. It returns an error if it is something else. What the result
+// does not say, such as its rewards, is 0.
 func (b *Builder) AddResult(from io.Reader) error {
 	f, err := resultfile.Read(bufio.NewReader(from))
 	if err != nil {
@@ -213,8 +213,8 @@ func (b *Builder) resultChild(c resultfile.Call, round, step int) int {
 	return b.made(r, c.LLM())
 }
 
-// total sets the sum of FLOPs to the file's own. The file has the size of one model. Where others were asked, what a class
-// of calls cost is not known, and the calls of children are charged at that one size.
+// total sets the sum of FLOPs to the file's own. The file has the size of one model. Where others were asked, what a
+// class of calls cost is not known, and the calls of children are charged at that one size.
 func (b *Builder) total(flops float64) {
 	run := &b.run
 	if flops <= 0 || math.Abs(run.Spent.FLOPs-flops) <= 1e-9*flops {

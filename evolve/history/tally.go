@@ -15,14 +15,14 @@ type Tally struct {
 	Classes  map[llm.Class]Cost // what attempts cost, by their class; no calls are counted here
 }
 
-// NewTally returns a Tally of no calls.
-func NewTally() Tally {
+// newTally returns a Tally of no calls.
+func newTally() Tally {
 	return Tally{Calls: map[llm.Class]int{}, Attempts: map[llm.Class]int{}, Classes: map[llm.Class]Cost{}}
 }
 
 // Tally sums calls.
 func (p Prices) Tally(calls iter.Seq[[]llm.Attempt]) Tally {
-	t := NewTally()
+	t := newTally()
 	for attempts := range calls {
 		t.add(p, attempts)
 	}

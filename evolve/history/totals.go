@@ -73,8 +73,8 @@ func (c *Child) name(kind string) string {
 // Others is the name of all that come after the names that a kind has room for.
 const Others = "others"
 
-// most returns how many names of a kind have totals of their own. A search that names each child's operator anew must not
-// fill what every page is sent.
+// most returns how many names of a kind have totals of their own. A search that names each child's operator anew must
+// not fill what every page is sent.
 func most(kind string) int {
 	if kind == ByCell || kind == ByIsland {
 		return 10_000

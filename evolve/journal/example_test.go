@@ -29,7 +29,8 @@ func Example() {
 			}
 			return adder(ctx, req)
 		})
-		result, err := evolve.Run(ctx, evolve.Config{Arms: search(sum(), model), Budget: evolve.Budget{Calls: 20}, Journal: j})
+		result, err := evolve.Run(ctx, evolve.Config{Arms: search(sum(), model), Budget: evolve.Budget{Calls: 20},
+			Journal: j})
 		if err := errors.Join(err, j.Close()); err != nil {
 			log.Fatal(err)
 		}
@@ -98,7 +99,8 @@ func Example_errDiverged() {
 		log.Fatal(err)
 	}
 	defer j.Close()
-	_, err = evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), adder), Budget: evolve.Budget{Rounds: 7}, Journal: j})
+	_, err = evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), adder), Budget: evolve.Budget{Rounds: 7},
+		Journal: j})
 	fmt.Println(errors.Is(err, journal.ErrDiverged))
 	// Output: true
 }
@@ -113,7 +115,8 @@ func Example_errInUse() {
 	}
 	defer j.Close()
 	again := func() error {
-		_, err := evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), adder), Budget: evolve.Budget{Rounds: 1}, Journal: j})
+		_, err := evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), adder),
+			Budget: evolve.Budget{Rounds: 1}, Journal: j})
 		return err
 	}
 	observer := func(e evolve.Event) {
@@ -121,7 +124,8 @@ func Example_errInUse() {
 			fmt.Println("at once:", errors.Is(again(), journal.ErrInUse))
 		}
 	}
-	_, err = evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), adder), Budget: evolve.Budget{Rounds: 1}, Journal: j, Observer: observer})
+	_, err = evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), adder), Budget: evolve.Budget{Rounds: 1},
+		Journal: j, Observer: observer})
 	fmt.Println("one after the other:", errors.Join(err, again()))
 	// Output:
 	// at once: true
@@ -156,7 +160,8 @@ func Example_errWrite() {
 		return adder(ctx, req)
 	})
 	j.Close() // stands for a full disk
-	_, err = evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), model), Budget: evolve.Budget{Calls: 8}, Journal: j})
+	_, err = evolve.Run(context.Background(), evolve.Config{Arms: search(sum(), model), Budget: evolve.Budget{Calls: 8},
+		Journal: j})
 	fmt.Println(errors.Is(err, journal.ErrWrite), asked)
 	// Output: true false
 }

@@ -61,7 +61,8 @@ var crossed = &lineage.Run{
 		{Arm: -1, Pull: -1, Program: "1", Proposal: books.Proposal{Valid: true, Score: 1}},
 		{Step: 1, Parents: []int{0}, Program: "1 2", Proposal: books.Proposal{ID: 1, Valid: true, Score: 3}},
 		{Step: 1, Index: 1, Parents: []int{0}, Program: "x", Proposal: books.Proposal{ID: 2, Reason: "not a number: x"}},
-		{Pull: 1, Step: 2, Parents: []int{1, 2}, Program: "1 2 3", Proposal: books.Proposal{ID: 3, Operator: "cross", Valid: true, Score: 6}},
+		{Pull: 1, Step: 2, Parents: []int{1, 2}, Program: "1 2 3",
+			Proposal: books.Proposal{ID: 3, Operator: "cross", Valid: true, Score: 6}},
 	},
 }
 
@@ -193,7 +194,8 @@ func ExampleCandidate() {
 }
 
 func ExampleCandidate_Name() {
-	fmt.Println(lineage.Candidate{Arm: 2, Step: 7, Index: 3}.Name(), lineage.Candidate{Arm: 2}.Name(), lineage.Candidate{Arm: -1}.Name())
+	fmt.Println(lineage.Candidate{Arm: 2, Step: 7, Index: 3}.Name(), lineage.Candidate{Arm: 2}.Name(),
+		lineage.Candidate{Arm: -1}.Name())
 	// Output: 2/7.3 2/start start
 }
 
@@ -212,7 +214,8 @@ func counted() (path string, remove func()) {
 	}
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 		program, err := task.ParseProgram(req.Messages[len(req.Messages)-1].Content, "")
-		return llm.Reply{Text: "```\n" + strings.TrimSpace(program) + " x\n```", Attempts: []llm.Attempt{{Status: llm.OK}}}, err
+		return llm.Reply{Text: "```\n" + strings.TrimSpace(program) + " x\n```", Attempts: []llm.Attempt{{Status: llm.OK}}},
+			err
 	})
 	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: letters, LLM: model, N: 2, Seed: 40})
 	if err != nil {
@@ -223,7 +226,8 @@ func counted() (path string, remove func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 3}, Journal: j})
+	_, err = evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 3},
+		Journal: j})
 	if err := errors.Join(err, j.Close()); err != nil {
 		log.Fatal(err)
 	}

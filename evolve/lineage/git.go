@@ -21,8 +21,8 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$`)
 // parents, and its program is a file of that name, "program" for "". An initial program is a root commit. The name is a
 // plain one of letters, digits and "._-" that does not begin with a dot.
 //
-// The commit of a candidate is the ref refs/candidates/NAME, where NAME is [Candidate.Name]. The branch best is the best
-// candidate, and arm/K that of arm K. Score, operator and address are in the message, as trailers, too.
+// The commit of a candidate is the ref refs/candidates/NAME, where NAME is [Candidate.Name]. The branch best is the
+// best candidate, and arm/K that of arm K. Score, operator and address are in the message, as trailers, too.
 //
 // The same run gives the same commits, with the same hashes. So does the journal of a run that goes on, for all
 // candidates that it has so far. Children without a program are left out.
@@ -31,7 +31,8 @@ func (r *Run) WriteGit(w io.Writer, file string) error {
 		file = "program"
 	}
 	if !plainName.MatchString(file) {
-		return fmt.Errorf("lineage: the file name is %q: need a name of letters, digits, \".\", \"_\" and \"-\" that does not begin with a dot", file)
+		return fmt.Errorf("lineage: the file name is %q: need a name of letters, digits, \".\", \"_\" and \"-\" that "+
+			"does not begin with a dot", file)
 	}
 	return r.Without(func(c Candidate) bool { return c.Program == "" }).write(w, oneFile(file))
 }

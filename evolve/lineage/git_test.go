@@ -61,7 +61,8 @@ func repository(t testing.TB, r *lineage.Run) string {
 	if out, err := git(t, dir, &stream, "fast-import", "--quiet"); err != nil {
 		t.Fatalf("git fast-import: %v\n%s", err, out)
 	}
-	if out := must(t, dir, "fsck", "--strict", "--full"); strings.Contains(out, "error") || strings.Contains(out, "warning") || strings.Contains(out, "dangling") {
+	if out := must(t, dir, "fsck", "--strict", "--full"); strings.Contains(out, "error") ||
+		strings.Contains(out, "warning") || strings.Contains(out, "dangling") {
 		t.Errorf("git fsck: %s", out)
 	}
 	return dir
@@ -104,7 +105,8 @@ func TestGitIsTheRun(t *testing.T) {
 		champions(t, dir, r)
 		for arm := range 1 + slices.MaxFunc(r.Candidates, func(a, b lineage.Candidate) int { return a.Arm - b.Arm }).Arm {
 			want := r.Candidates[bestOf(r, arm)].Name()
-			if got := strings.TrimSpace(must(t, dir, "log", "-1", "--format=%(trailers:key=Candidate,valueonly)", fmt.Sprintf("arm/%d", arm))); got != want {
+			if got := strings.TrimSpace(must(t, dir, "log", "-1", "--format=%(trailers:key=Candidate,valueonly)",
+				fmt.Sprintf("arm/%d", arm))); got != want {
 				t.Errorf("%s: the branch of arm %d is %s, want %s", tt.reason, arm, got, want)
 			}
 		}
@@ -123,7 +125,8 @@ func recorded(t testing.TB, arms []evolve.Arm) string {
 func commits(t *testing.T, dir string) (name, parents map[string]string) {
 	t.Helper()
 	name, parents = map[string]string{}, map[string]string{}
-	lines := strings.Split(strings.TrimSpace(must(t, dir, "log", "--all", "--format=%H|%P|%(trailers:key=Candidate,valueonly,separator=%x20)")), "\n")
+	lines := strings.Split(strings.TrimSpace(must(t, dir, "log", "--all",
+		"--format=%H|%P|%(trailers:key=Candidate,valueonly,separator=%x20)")), "\n")
 	for _, l := range lines {
 		f := strings.Split(l, "|")
 		name[f[0]] = f[2]
@@ -144,7 +147,9 @@ func holds(t *testing.T, dir string, r *lineage.Run) {
 	t.Helper()
 	programs := contents(t, dir, r)
 	shown := map[string][]string{}
-	const format = "--format=%(trailers:key=Candidate,valueonly,separator=%x20)|%at|%(trailers:key=Valid,valueonly,separator=%x20)|%(trailers:key=Score,valueonly,separator=%x20)|%(trailers:key=Operator,valueonly,separator=%x20)"
+	const format = "--format=%(trailers:key=Candidate,valueonly,separator=%x20)|%at|" +
+		"%(trailers:key=Valid,valueonly,separator=%x20)|" +
+		"%(trailers:key=Score,valueonly,separator=%x20)|%(trailers:key=Operator,valueonly,separator=%x20)"
 	for l := range strings.Lines(must(t, dir, "log", "--all", format)) {
 		f := strings.Split(strings.TrimRight(l, "\n"), "|")
 		shown[f[0]] = f[1:]
@@ -158,7 +163,8 @@ func holds(t *testing.T, dir string, r *lineage.Run) {
 			t.Errorf("%s: time and validity are %v, want those of %+v", c.Name(), got, c)
 			continue
 		}
-		if score, err := strconv.ParseFloat(got[2], 64); c.Valid && (err != nil || score != c.Score) || !c.Valid && got[2] != "" {
+		if score, err := strconv.ParseFloat(got[2], 64); c.Valid && (err != nil || score != c.Score) || !c.Valid &&
+			got[2] != "" {
 			t.Errorf("%s: the score is %q, want %v", c.Name(), got[2], c.Score)
 		}
 		if c.Step > 0 && c.Operator != "" && got[3] != c.Operator {
@@ -197,7 +203,8 @@ func champions(t *testing.T, dir string, r *lineage.Run) {
 	if len(line) < 4 {
 		t.Errorf("the champion's line %s is too short to tell anything", names(r, line))
 	}
-	shown := strings.Split(strings.TrimSpace(must(t, dir, "log", "--graph", "--first-parent", "--format=%s", "best")), "\n")
+	shown := strings.Split(strings.TrimSpace(must(t, dir, "log", "--graph", "--first-parent", "--format=%s", "best")),
+		"\n")
 	if len(shown) != len(line) {
 		t.Fatalf("git log --graph shows %d commits, want %d:\n%s", len(shown), len(line), strings.Join(shown, "\n"))
 	}
@@ -214,7 +221,8 @@ func TestGitIsDeterministic(t *testing.T) {
 	path := recorded(t, crossing(t, adder))
 	r := one(t, path)
 	refs := func(r *lineage.Run) []string {
-		return strings.Split(strings.TrimSpace(must(t, repository(t, r), "for-each-ref", "--sort=creatordate", "refs/candidates")), "\n")
+		return strings.Split(strings.TrimSpace(must(t, repository(t, r), "for-each-ref", "--sort=creatordate",
+			"refs/candidates")), "\n")
 	}
 	first := refs(r)
 	if again := refs(one(t, path)); fmt.Sprint(first) != fmt.Sprint(again) {
@@ -234,17 +242,22 @@ func TestGitIsDeterministic(t *testing.T) {
 // hostile is a run in which programs, operators and reasons hold what git or a terminal obeys.
 func hostile() *lineage.Run {
 	programs := []string{
-		"\x00\x01binary\x00", "data 5\nhello\n", "commit refs/heads/best\nfrom :1\ndone\n", "no final newline", "\n", strings.Repeat("x", 1<<20), "\xff\xfe not UTF-8",
+		"\x00\x01binary\x00", "data 5\nhello\n", "commit refs/heads/best\nfrom :1\ndone\n", "no final newline", "\n",
+		strings.Repeat("x", 1<<20), "\xff\xfe not UTF-8",
 		"<<EOF\nEOF\n", "--- a\n+++ b\n", "\r\nmore\r\n",
 	}
 	operators := []string{
-		"new\nline\n\nScore: 1e9", "\x1b]0;title\x07\x1b[2J", `quote " backslash \`, "ends in a backslash \\", "<b>&lt;&amp;</b>", strings.Repeat("long ", 1<<18), "\u202ereversed", "\xff\xfe", "\x00", "-->; }",
+		"new\nline\n\nScore: 1e9", "\x1b]0;title\x07\x1b[2J", `quote " backslash \`, "ends in a backslash \\",
+		"<b>&lt;&amp;</b>", strings.Repeat("long ", 1<<18), "\u202ereversed", "\xff\xfe", "\x00", "-->; }",
 	}
-	r := &lineage.Run{Candidates: []lineage.Candidate{{Arm: -1, Pull: -1, Program: "start", Proposal: books.Proposal{Valid: true, Score: -1}, Time: time.Unix(-5, 0)}}}
+	r := &lineage.Run{Candidates: []lineage.Candidate{{Arm: -1, Pull: -1, Program: "start",
+		Proposal: books.Proposal{Valid: true, Score: -1}, Time: time.Unix(-5, 0)}}}
 	r.Fingerprint = map[string]string{"task": "a\nScore: 7\n\nValid: true \\\"", "\nScore": "9"}
 	for i := range max(len(programs), len(operators)) {
-		c := lineage.Candidate{Arm: 0, Pull: i, Step: i + 1, Parents: []int{i}, Program: programs[i%len(programs)], Key: "\nKey: x",
-			Proposal: books.Proposal{ID: i + 1, Operator: operators[i%len(operators)], Valid: i%2 == 0, Score: float64(i)}, Time: time.Unix(int64(i), 0)}
+		c := lineage.Candidate{Arm: 0, Pull: i, Step: i + 1, Parents: []int{i}, Program: programs[i%len(programs)],
+			Key:      "\nKey: x",
+			Proposal: books.Proposal{ID: i + 1, Operator: operators[i%len(operators)], Valid: i%2 == 0, Score: float64(i)},
+			Time:     time.Unix(int64(i), 0)}
 		if !c.Valid {
 			c.Score, c.Reason = 0, "Score: 5\n\nScore: 6\nValid: true"
 		}
@@ -275,7 +288,10 @@ func TestGitOfHostileText(t *testing.T) {
 			t.Errorf("the parents of %s are %q, want %q", c.Name(), got, want)
 		}
 		message := must(t, dir, "cat-file", "commit", "candidates/"+c.Name())
-		if i := strings.IndexFunc(message, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r == 0x202e }); i >= 0 {
+		if i := strings.IndexFunc(message, func(r rune) bool {
+			return r < ' ' && r != '\n' || r == 0x7f ||
+				r == 0x202e
+		}); i >= 0 {
 			t.Errorf("%s: the message has %q", c.Name(), message[i:i+1])
 		}
 		for l := range strings.Lines(message) {
@@ -301,7 +317,8 @@ func TestGitOfHalfAStream(t *testing.T) {
 }
 
 func TestWriteGitRefuses(t *testing.T) {
-	for _, file := range []string{"../program", "a/b", ".git", ".gitattributes", "a b", "a\nb", `"a"`, "é", "git~1", strings.Repeat("x", 300)} {
+	for _, file := range []string{"../program", "a/b", ".git", ".gitattributes", "a b", "a\nb", `"a"`, "é", "git~1",
+		strings.Repeat("x", 300)} {
 		err := hostile().WriteGit(io.Discard, file)
 		if err == nil || !strings.Contains(err.Error(), "lineage: the file name") {
 			t.Errorf("%.20q: %v", file, err)
@@ -353,7 +370,8 @@ func TestBisectOfTheDocs(t *testing.T) {
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir, cmd.Env = dir, plainly()
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "is the first reached commit") || !strings.Contains(string(out), want.Name()+" ") {
+	if err != nil || !strings.Contains(string(out), "is the first reached commit") ||
+		!strings.Contains(string(out), want.Name()+" ") {
 		t.Errorf("%v: %s\nwant %s, which scores %v, on %s", err, out, want.Name(), want.Score, names(r, line))
 	}
 }

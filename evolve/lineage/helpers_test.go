@@ -78,7 +78,8 @@ func crossing(t testing.TB, model llm.LLM) []evolve.Arm {
 	p, err := population.New(population.Config{
 		Task: sum("sum", "1 2 3"), LLM: model, N: 6, Seed: 40,
 		Archive: population.Top(10), Select: population.Uniform(),
-		Operators: []population.Operator{population.Rewrite{}, population.Cross{}, population.Cross{Label: "cross of three", Partners: 2}},
+		Operators: []population.Operator{population.Rewrite{}, population.Cross{},
+			population.Cross{Label: "cross of three", Partners: 2}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,13 +88,15 @@ func crossing(t testing.TB, model llm.LLM) []evolve.Arm {
 }
 
 // made makes a run with a journal at path, or goes on with it, up to the given rounds.
-func made(ctx context.Context, t testing.TB, path string, rounds int, arms []evolve.Arm, observer func(evolve.Event)) *evolve.Result {
+func made(ctx context.Context, t testing.TB, path string, rounds int, arms []evolve.Arm,
+	observer func(evolve.Event)) *evolve.Result {
 	t.Helper()
 	j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "sum"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: rounds}, Journal: j, Observer: observer})
+	result, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Rounds: rounds}, Journal: j, Observer: observer})
 	if err := errors.Join(err, j.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -149,11 +152,13 @@ func program(text string) record.Record {
 }
 
 func evaluation(text string, r eval.Result) record.Record {
-	return record.Record{Kind: record.Evaluation, Key: record.KeyOf("sum", text).String(), Program: record.KeyOf(text).String(), Result: &r}
+	return record.Record{Kind: record.Evaluation, Key: record.KeyOf("sum", text).String(),
+		Program: record.KeyOf(text).String(), Result: &r}
 }
 
 func start(arm int, text string, score float64) record.Record {
-	return record.Record{Kind: record.Start, Arm: &arm, Program: record.KeyOf(text).String(), Proposal: books.Proposal{Valid: true, Score: score}}
+	return record.Record{Kind: record.Start, Arm: &arm, Program: record.KeyOf(text).String(),
+		Proposal: books.Proposal{Valid: true, Score: score}}
 }
 
 func draw(pull, arm int) record.Record {
@@ -163,7 +168,8 @@ func draw(pull, arm int) record.Record {
 func report(pull int) record.Record { return record.Record{Kind: record.Report, Pull: &pull} }
 
 func child(pull, index, id int, text string, score float64, parents ...int) record.Record {
-	r := record.Record{Kind: record.Child, Pull: &pull, Child: &index, Proposal: books.Proposal{ID: id, Parents: parents, Valid: true, Score: score}}
+	r := record.Record{Kind: record.Child, Pull: &pull, Child: &index,
+		Proposal: books.Proposal{ID: id, Parents: parents, Valid: true, Score: score}}
 	if text != "" {
 		r.Program = record.KeyOf(text).String()
 	}

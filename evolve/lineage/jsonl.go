@@ -13,28 +13,29 @@ import (
 
 // A row is a candidate as a line of JSON. docs/reference.md describes the fields.
 type row struct {
-	Name           string            `json:"name"`
-	Arm            *int              `json:"arm"`
-	Pull           *int              `json:"pull"`
-	Step           int               `json:"step"`
-	Index          int               `json:"index"`
-	ID             int               `json:"id"`
-	Parents        []string          `json:"parents"`
-	Unknown        []int             `json:"unknown_parents,omitempty"`
-	Operator       string            `json:"operator"`
-	Labels         map[string]string `json:"labels,omitempty"`
-	State          books.State       `json:"state,omitempty"`
-	Valid          bool              `json:"valid"`
-	Score          *float64          `json:"score"`
-	SD             float64           `json:"sd,omitempty"`
-	Samples        int               `json:"samples,omitempty"`
-	Reason         string            `json:"reason,omitempty"`
-	Time           string            `json:"time"`
-	Line           bool              `json:"line"`
-	Best           bool              `json:"best"`
-	Key            string            `json:"key,omitempty"`
-	Program        *string           `json:"program"`
-	books.Proposal                   // what a run tells of a child beside the fields above, which stand before those of the same name
+	Name     string            `json:"name"`
+	Arm      *int              `json:"arm"`
+	Pull     *int              `json:"pull"`
+	Step     int               `json:"step"`
+	Index    int               `json:"index"`
+	ID       int               `json:"id"`
+	Parents  []string          `json:"parents"`
+	Unknown  []int             `json:"unknown_parents,omitempty"`
+	Operator string            `json:"operator"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	State    books.State       `json:"state,omitempty"`
+	Valid    bool              `json:"valid"`
+	Score    *float64          `json:"score"`
+	SD       float64           `json:"sd,omitempty"`
+	Samples  int               `json:"samples,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+	Time     string            `json:"time"`
+	Line     bool              `json:"line"`
+	Best     bool              `json:"best"`
+	Key      string            `json:"key,omitempty"`
+	Program  *string           `json:"program"`
+	// what a run tells of a child beside the fields above, which stand before those of the same name
+	books.Proposal
 }
 
 // clock is RFC 3339 with milliseconds, as many as a journal has.
@@ -78,7 +79,8 @@ func inASCII(text []byte) []byte {
 func (r *Run) row(c Candidate) row {
 	out := row{
 		Name: c.Name(), Step: c.Step, Index: c.Index, ID: c.ID, Parents: make([]string, len(c.Parents)), Unknown: c.Unknown,
-		Operator: c.Operator, Labels: c.Labels, State: c.State, Valid: c.Valid, Reason: c.Reason, Time: c.Time.Format(clock), Key: c.Key, Proposal: c.Proposal,
+		Operator: c.Operator, Labels: c.Labels, State: c.State, Valid: c.Valid, Reason: c.Reason,
+		Time: c.Time.Format(clock), Key: c.Key, Proposal: c.Proposal,
 	}
 	for i, p := range c.Parents {
 		out.Parents[i] = r.Candidates[p].Name()

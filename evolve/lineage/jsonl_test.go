@@ -99,7 +99,8 @@ func (r jsonRow) String() string {
 		program = fmt.Sprintf("%q", *r.Program)
 	}
 	when, _ := time.Parse(time.RFC3339, r.Time) // the zero time if it is not one
-	return fmt.Sprint(r.Name, arm, pull, r.Step, r.Index, r.ID, strings.Join(r.Parents, " "), r.UnknownParents, r.Labels, r.State, r.Valid, score, when.UnixMilli(), r.Key, r.Reason, len(r.Operator), program)
+	return fmt.Sprint(r.Name, arm, pull, r.Step, r.Index, r.ID, strings.Join(r.Parents, " "), r.UnknownParents, r.Labels,
+		r.State, r.Valid, score, when.UnixMilli(), r.Key, r.Reason, len(r.Operator), program)
 }
 
 // asRow is a candidate as its line is to read. What is not UTF-8 cannot stand in JSON.
@@ -112,19 +113,22 @@ func asRow(r *lineage.Run, c lineage.Candidate) string {
 		program = fmt.Sprintf("%q", string([]rune(c.Program)))
 	}
 	when, _ := time.Parse(time.RFC3339, c.Time.Format(time.RFC3339Nano))
-	return fmt.Sprint(c.Name(), c.Arm, c.Pull, c.Step, c.Index, c.ID, names(r, c.Parents), c.Unknown, c.Labels, c.State, c.Valid, score, when.UnixMilli(), c.Key, c.Reason, len(string([]rune(c.Operator))), program)
+	return fmt.Sprint(c.Name(), c.Arm, c.Pull, c.Step, c.Index, c.ID, names(r, c.Parents), c.Unknown, c.Labels, c.State,
+		c.Valid, score, when.UnixMilli(), c.Key, c.Reason, len(string([]rune(c.Operator))), program)
 }
 
 // A score that is the mean of samples shows how many and how they spread.
 func TestSamplesAreShown(t *testing.T) {
 	c := child(0, 0, 1, "2", 0.75, 0)
 	c.SD, c.Samples = 0.125, 4
-	r := one(t, write(t, 1, program("1"), start(0, "1", 0.5), draw(0, 0), program("2"), c, program("3"), child(0, 1, 2, "3", 0.25, 0)))
+	r := one(t, write(t, 1, program("1"), start(0, "1", 0.5), draw(0, 0), program("2"), c, program("3"),
+		child(0, 1, 2, "3", 0.25, 0)))
 	var rows bytes.Buffer
 	if err := r.WriteJSONL(&rows); err != nil {
 		t.Fatal(err)
 	}
-	if got := rows.String(); strings.Count(got, `"score":0.75,"sd":0.125,"samples":4,`) != 1 || strings.Count(got, "samples") != 1 {
+	if got := rows.String(); strings.Count(got, `"score":0.75,"sd":0.125,"samples":4,`) != 1 ||
+		strings.Count(got, "samples") != 1 {
 		t.Errorf("rows:\n%s", got)
 	}
 }

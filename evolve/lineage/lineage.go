@@ -35,9 +35,9 @@ type Candidate struct {
 	// Step counts the steps of its arm, from 1. It is 0 for an initial program.
 	Step  int
 	Index int // in its step, from 0
-	// Proposal is what its run told of it. An initial program has ID 0 and no State. Where a journal of an earlier version does
-	// not tell the State, it follows from what else is known of the program. The Score is 0 if it is not valid, and the
-	// Reason "" if it is, or if the journal does not tell. Labels are not to be changed.
+	// Proposal is what its run told of it. An initial program has ID 0 and no State. Where a journal of an earlier version
+	// does not tell the State, it follows from what else is known of the program. The Score is 0 if it is not valid, and
+	// the Reason "" if it is, or if the journal does not tell. Labels are not to be changed.
 	books.Proposal
 	// Parents are positions in Run.Candidates, with the one that it was made from first. Those of the Proposal are IDs.
 	Parents []int

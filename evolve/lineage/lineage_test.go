@@ -11,7 +11,8 @@ import (
 // small is a run of two arms that begin with one program: a crosses in arm 0, and a repair in arm 1.
 func small() *lineage.Run {
 	valid := func(arm, step, index, id int, score float64, parents ...int) lineage.Candidate {
-		return lineage.Candidate{Arm: arm, Pull: step, Step: step, Index: index, Parents: parents, Program: fmt.Sprint(arm, id),
+		return lineage.Candidate{Arm: arm, Pull: step, Step: step, Index: index, Parents: parents,
+			Program:  fmt.Sprint(arm, id),
 			Proposal: books.Proposal{ID: id, Valid: true, Score: score}}
 	}
 	broken := valid(1, 1, 0, 1, 0, 0)
@@ -53,9 +54,12 @@ func TestWithout(t *testing.T) {
 		drop   func(lineage.Candidate) bool
 		want   string // name and parents of those that are left
 	}{
-		{"none", func(lineage.Candidate) bool { return false }, "start[] 0/1.0[start] 0/1.1[start] 1/1.0[start] 0/2.0[0/1.1] 0/2.1[0/1.1 0/1.0] 1/2.0[1/1.0]"},
-		{"a grandparent takes the place of a parent", func(c lineage.Candidate) bool { return !c.Valid }, "start[] 0/1.0[start] 0/1.1[start] 0/2.1[0/1.1 0/1.0] 1/2.0[start]"},
-		{"once, though two parents are gone", func(c lineage.Candidate) bool { return c.Step == 1 }, "start[] 0/2.0[start] 0/2.1[start] 1/2.0[start]"},
+		{"none", func(lineage.Candidate) bool { return false },
+			"start[] 0/1.0[start] 0/1.1[start] 1/1.0[start] 0/2.0[0/1.1] 0/2.1[0/1.1 0/1.0] 1/2.0[1/1.0]"},
+		{"a grandparent takes the place of a parent", func(c lineage.Candidate) bool { return !c.Valid },
+			"start[] 0/1.0[start] 0/1.1[start] 0/2.1[0/1.1 0/1.0] 1/2.0[start]"},
+		{"once, though two parents are gone", func(c lineage.Candidate) bool { return c.Step == 1 },
+			"start[] 0/2.0[start] 0/2.1[start] 1/2.0[start]"},
 		{"all before", func(c lineage.Candidate) bool { return c.Step < 2 }, "0/2.0[] 0/2.1[] 1/2.0[]"},
 	} {
 		r := small()

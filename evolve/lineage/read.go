@@ -102,8 +102,8 @@ func (f *file) run(i int) *Run {
 	return out
 }
 
-// childrenOf returns the children of the i-th run of a file in the order in which they were told of last, without those of
-// steps that were cut short and made again without them.
+// childrenOf returns the children of the i-th run of a file in the order in which they were told of last, without those
+// of steps that were cut short and made again without them.
 func childrenOf(all *history.Run, i int) (children []*history.Child) {
 	for k := range all.Children {
 		if c := &all.Children[k]; all.Arms[c.Arm].Run == i+1 && !c.Gone {
@@ -133,7 +133,8 @@ func (f *file) initial(i int) (out []Candidate) {
 		if a.Run != i+1 || !a.Start.Known {
 			continue
 		}
-		c := Candidate{Arm: a.Number, Pull: -1, Key: a.Start.Program, Program: f.texts[a.Start.Program], Time: time.UnixMilli(a.Start.Stamp).UTC(),
+		c := Candidate{Arm: a.Number, Pull: -1, Key: a.Start.Program, Program: f.texts[a.Start.Program],
+			Time:     time.UnixMilli(a.Start.Stamp).UTC(),
 			Proposal: books.Proposal{Valid: a.Start.Valid, Score: a.Start.Value}}
 		if !c.Valid {
 			c.Score, c.Reason = 0, a.Start.Reason

@@ -46,13 +46,15 @@ func TestReadIsTheResult(t *testing.T) {
 		for _, c := range r.Candidates {
 			merges = merges || len(c.Parents) > 1
 			if c.Step > 0 {
-				got = append(got, describe(c.Arm, c.Step, c.Index, c.ID, names(r, c.Parents), c.Operator, c.Program, c.Valid, c.Score))
+				got = append(got, describe(c.Arm, c.Step, c.Index, c.ID, names(r, c.Parents), c.Operator, c.Program, c.Valid,
+					c.Score))
 			}
 		}
 		slices.Sort(got)
 		for i := range max(len(got), len(want)) {
 			if i >= min(len(got), len(want)) || got[i] != want[i] {
-				t.Errorf("%s: read %d children and the result has %d, the first that differ are\n%q, want\n%q", tt.reason, len(got), len(want), got[i:min(i+1, len(got))], want[i:min(i+1, len(want))])
+				t.Errorf("%s: read %d children and the result has %d, the first that differ are\n%q, want\n%q", tt.reason,
+					len(got), len(want), got[i:min(i+1, len(got))], want[i:min(i+1, len(want))])
 				break
 			}
 		}
@@ -60,7 +62,8 @@ func TestReadIsTheResult(t *testing.T) {
 			t.Errorf("%s: children of several parents: %v, want %v", tt.reason, merges, tt.merges)
 		}
 		start, best := r.Candidates[0], r.Candidates[r.Best()]
-		if start.Name() != "start" || start.Program != "1 2 3" || !start.Valid || start.Score != result.Arms[0].Start.Result.Score {
+		if start.Name() != "start" || start.Program != "1 2 3" || !start.Valid ||
+			start.Score != result.Arms[0].Start.Result.Score {
 			t.Errorf("%s: begins with %+v", tt.reason, start)
 		}
 		if best.Program != result.Best.Program || best.Score != result.Best.Result.Score {
@@ -96,7 +99,8 @@ func described(steps []evolve.Event) []string {
 					parents = append(parents, parent)
 				}
 			}
-			out = append(out, describe(e.Pull.Arm, e.Generation.Index, c.Index, c.ID, strings.Join(parents, " "), c.Operator, c.Program, c.Result.Valid, c.Result.Score))
+			out = append(out, describe(e.Pull.Arm, e.Generation.Index, c.Index, c.ID, strings.Join(parents, " "), c.Operator,
+				c.Program, c.Result.Valid, c.Result.Score))
 		}
 	}
 	slices.Sort(out)
@@ -104,7 +108,8 @@ func described(steps []evolve.Event) []string {
 }
 
 func describe(arm, step, index, id int, parents, operator, program string, valid bool, score float64) string {
-	return fmt.Sprintf("%d/%d.%d is %d of %s by %q: %q %v %v", arm, step, index, id, parents, operator, program, valid, score)
+	return fmt.Sprintf("%d/%d.%d is %d of %s by %q: %q %v %v", arm, step, index, id, parents, operator, program, valid,
+		score)
 }
 
 // A run that goes on has the candidates of its journal so far, wherever that ends.
@@ -191,13 +196,16 @@ func TestReadRecords(t *testing.T) {
 			program("s"), evaluation("s", good(1)), draw(0, 1), child(0, 0, 1, "s", 1, 0),
 		}, "start[][]=1 s; 1/1.0[start][]=1 s"},
 		{"as many as arms are theirs in order", 2, []record.Record{
-			program("s"), evaluation("s", good(1)), program("t"), evaluation("t", good(2)), draw(0, 1), child(0, 0, 1, "s", 1, 0),
+			program("s"), evaluation("s", good(1)), program("t"), evaluation("t", good(2)), draw(0, 1),
+			child(0, 0, 1, "s", 1, 0),
 		}, "0/start[][]=1 s; 1/start[][]=2 t; 1/1.0[1/start][]=1 s"},
 		{"with fewer than arms nobody knows whose they are", 3, []record.Record{
-			program("s"), evaluation("s", good(1)), program("t"), evaluation("t", good(2)), draw(0, 1), child(0, 0, 1, "s", 1, 0),
+			program("s"), evaluation("s", good(1)), program("t"), evaluation("t", good(2)), draw(0, 1),
+			child(0, 0, 1, "s", 1, 0),
 		}, "1/1.0[][0]=1 s"},
 		{"a program that is evaluated part by part has no score of the whole", 1, []record.Record{
-			program("s"), evaluation("s", good(1)), {Kind: record.Evaluation, Key: "another", Program: record.KeyOf("s").String(), Result: &eval.Result{Valid: true}},
+			program("s"), evaluation("s", good(1)), {Kind: record.Evaluation, Key: "another",
+				Program: record.KeyOf("s").String(), Result: &eval.Result{Valid: true}},
 			draw(0, 0),
 		}, "start[][]=- s"},
 		{"searches in one arm that count alike: which of two children is the parent is not known", 1, []record.Record{
@@ -206,7 +214,8 @@ func TestReadRecords(t *testing.T) {
 		{"a parent that was named twice", 1, []record.Record{
 			draw(0, 0), child(0, 0, 1, "", 1), draw(1, 0), child(1, 0, 2, "", 2, 1, 1),
 		}, "0/1.0[][]=1 ; 0/2.0[0/1.0][]=2 "},
-		{"a child that claims to be its own parent", 1, []record.Record{draw(0, 0), child(0, 0, 1, "", 1, 1)}, "0/1.0[][1]=1 "},
+		{"a child that claims to be its own parent", 1, []record.Record{draw(0, 0), child(0, 0, 1, "", 1, 1)},
+			"0/1.0[][1]=1 "},
 		{"a search that does not number its children", 1, []record.Record{
 			program("s"), evaluation("s", good(1)), draw(0, 0), child(0, 0, 0, "", 1, 0), child(0, 1, 0, "", 1, 0),
 		}, "start[][]=1 s; 0/1.0[start][]=1 ; 0/1.1[start][]=1 "},
@@ -224,13 +233,16 @@ func TestReadRecords(t *testing.T) {
 			draw(0, 0), draw(1, 1), child(0, 0, 1, "", 1), child(1, 0, 1, "", 2), child(0, 1, 2, "", 3), child(0, 0, 1, "", 4),
 		}, "0/1.0[][]=4 ; 1/1.0[][]=2 ; 0/1.1[][]=3 "},
 		{"killed with two steps under way, of which one was over", 2, []record.Record{
-			draw(0, 0), draw(1, 1), child(0, 0, 1, "", 1), child(1, 0, 1, "", 2), report(1), {Kind: record.Incarnation}, child(0, 0, 1, "", 3),
+			draw(0, 0), draw(1, 1), child(0, 0, 1, "", 1), child(1, 0, 1, "", 2), report(1), {Kind: record.Incarnation},
+			child(0, 0, 1, "", 3),
 		}, "1/1.0[][]=2 ; 0/1.0[][]=3 "},
-		{"a step that the end of the run cut short has its children, also when somebody looks at the run again", 1, []record.Record{
-			draw(0, 0), child(0, 0, 1, "", 1), {Kind: record.Stop}, {Kind: record.Incarnation},
-		}, "0/1.0[][]=1 "},
+		{"a step that the end of the run cut short has its children, also when somebody looks at the run again", 1,
+			[]record.Record{
+				draw(0, 0), child(0, 0, 1, "", 1), {Kind: record.Stop}, {Kind: record.Incarnation},
+			}, "0/1.0[][]=1 "},
 		{"until a larger limit makes it again", 1, []record.Record{
-			draw(0, 0), child(0, 0, 1, "", 1), {Kind: record.Stop}, {Kind: record.Incarnation}, {Kind: record.Raise, Fingerprint: journal.Fingerprint{"arms": "1"}},
+			draw(0, 0), child(0, 0, 1, "", 1), {Kind: record.Stop}, {Kind: record.Incarnation},
+			{Kind: record.Raise, Fingerprint: journal.Fingerprint{"arms": "1"}},
 			child(0, 0, 1, "", 2),
 		}, "0/1.0[][]=2 "},
 		{"a search that breeds twice in a step", 1, []record.Record{
@@ -269,7 +281,8 @@ func TestReadSeveralRuns(t *testing.T) {
 	}
 	defer j.Close()
 	for _, arms := range [][]evolve.Arm{greedy(t, adder), crossing(t, adder)} {
-		if _, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: 3}, Journal: j}); err != nil {
+		if _, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+			Budget: evolve.Budget{Rounds: 3}, Journal: j}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -282,7 +295,8 @@ func TestReadSeveralRuns(t *testing.T) {
 	}
 	// Its initial program was evaluated in the first run, and is that of the second, too.
 	if n := len(runs[1].Candidates); n != 3*6+1 || runs[1].Candidates[0].Step > 0 {
-		t.Errorf("the second run has %d candidates and begins with %+v, want %d and an initial program", n, runs[1].Candidates[0], 3*6+1)
+		t.Errorf("the second run has %d candidates and begins with %+v, want %d and an initial program", n,
+			runs[1].Candidates[0], 3*6+1)
 	}
 	for _, c := range runs[1].Candidates {
 		if c.Key != "" && c.Program == "" {
@@ -294,7 +308,8 @@ func TestReadSeveralRuns(t *testing.T) {
 // A journal from before children were told of as they are taken in has them when their step is over.
 func TestReadEarlierJournal(t *testing.T) {
 	r := one(t, "../testdata/before_addresses.journal")
-	if len(r.Candidates) < 10 || r.Candidates[0].Name() != "start" || r.Candidates[0].Program != "0" || !r.Candidates[0].Valid {
+	if len(r.Candidates) < 10 || r.Candidates[0].Name() != "start" || r.Candidates[0].Program != "0" ||
+		!r.Candidates[0].Valid {
 		t.Fatalf("%d candidates, the first is %+v", len(r.Candidates), r.Candidates[0])
 	}
 	for _, c := range r.Candidates[1:] {
@@ -316,11 +331,14 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		{"a file that is not there", filepath.Join(dir, "none"), "none", os.ErrNotExist},
 		{"a file that is not a journal", text, "is not a journal", nil},
-		{"a format of another version", writeFile(t, record.Record{Kind: record.Header, Version: 1}), "it has version 1", journal.ErrVersion},
-		{"a child of a pull of which nothing is known", write(t, 1, child(7, 0, 1, "", 0)), "record 3 is a child of pull 7", nil},
+		{"a format of another version", writeFile(t, record.Record{Kind: record.Header, Version: 1}), "it has version 1",
+			journal.ErrVersion},
+		{"a child of a pull of which nothing is known", write(t, 1, child(7, 0, 1, "", 0)), "record 3 is a child of pull 7",
+			nil},
 	} {
 		_, err := lineage.Read(tt.path)
-		if err == nil || !strings.HasPrefix(err.Error(), "lineage: ") || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+		if err == nil || !strings.HasPrefix(err.Error(), "lineage: ") || !strings.Contains(err.Error(), tt.want) ||
+			tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("%s: %v, want %q and %v", tt.reason, err, tt.want, tt.is)
 		}
 	}
@@ -328,8 +346,12 @@ func TestReadRefuses(t *testing.T) {
 
 // A program that a gate refused was never evaluated, and is a candidate with its text.
 func TestRefusedProgramsAreThere(t *testing.T) {
-	refuse := population.GateFunc(func(context.Context, *population.View, string) (string, error) { return "too plain", nil })
-	p, err := population.New(population.Config{Task: sum("sum", "1 2 3"), LLM: adder, N: 3, Seed: 40, Gates: []population.Gate{refuse}})
+	refuse := population.GateFunc(func(context.Context, *population.View, string) (string, error) {
+		return "too plain",
+			nil
+	})
+	p, err := population.New(population.Config{Task: sum("sum", "1 2 3"), LLM: adder, N: 3, Seed: 40,
+		Gates: []population.Gate{refuse}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +359,8 @@ func TestRefusedProgramsAreThere(t *testing.T) {
 	made(t.Context(), t, path, 1, []evolve.Arm{p}, nil)
 	r := one(t, path)
 	for _, c := range r.Candidates[1:] {
-		if c.State != books.StateRefused || c.Valid || !strings.HasSuffix(c.Reason, ": too plain") || !strings.HasPrefix(c.Program, "1 2 3 ") {
+		if c.State != books.StateRefused || c.Valid || !strings.HasSuffix(c.Reason, ": too plain") ||
+			!strings.HasPrefix(c.Program, "1 2 3 ") {
 			t.Errorf("%s is %+v", c.Name(), c)
 		}
 	}

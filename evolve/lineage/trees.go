@@ -23,8 +23,8 @@ func (r *Run) Base() string {
 // WriteTrees writes the run as [Run.WriteGit] does, with the whole tree of each candidate in its commit: the files of
 // the folder base with what the program changes. The branch base, from which all others come, has the folder as it is.
 //
-// The folder must be as it was in the run, which its hash tells. Candidates without a program that is a change of it are
-// left out. Empty folders are not in a repository, nor is what is called .git.
+// The folder must be as it was in the run, which its hash tells. Candidates without a program that is a change of it
+// are left out. Empty folders are not in a repository, nor is what is called .git.
 func (r *Run) WriteTrees(w io.Writer, base string) error {
 	hash, err := patch.Walk(base, nil)
 	if err != nil {
@@ -89,8 +89,8 @@ func (t *trees) begin(s *stream) error {
 	return nil
 }
 
-// changes returns what differs from the parent's tree: first what is not there any more, since a folder may stand in the
-// place of a file.
+// changes returns what differs from the parent's tree: first what is not there any more, since a folder may stand in
+// the place of a file.
 func (t *trees) changes(s *stream, c, parent *Candidate) (lines []string) {
 	var before patch.Patch
 	if parent != nil {

@@ -30,7 +30,8 @@ func folder(t *testing.T) (dir, hash string) {
 	files := map[string]string{
 		"score.sh":  "#!/bin/sh\ncat src/*.txt src/deep/*.txt | awk '{ n += $1 } END { print n }'\n",
 		"src/a.txt": "1\n", "src/b.txt": "1\n", "src/deep/c.txt": "1\n", "src/deep/d.txt": "1\n", "src/unended.txt": "1",
-		"a \"quoted\"\nname": "x\n", "binary": "\x00\xff", "empty": "", ".git/config": "[core]\n", "sub/.git": "gitdir: elsewhere\n",
+		"a \"quoted\"\nname": "x\n", "binary": "\x00\xff", "empty": "", ".git/config": "[core]\n",
+		"sub/.git":       "gitdir: elsewhere\n",
 		".gitattributes": "*.txt text eol=crlf\n", // which a checkout heeds, and a run does not
 	}
 	for name, text := range files {
@@ -39,7 +40,8 @@ func folder(t *testing.T) (dir, hash string) {
 			t.Fatal(err)
 		}
 	}
-	err := errors.Join(os.Chmod(filepath.Join(dir, "score.sh"), 0o755), os.Symlink("src", filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "none"), 0o755))
+	err := errors.Join(os.Chmod(filepath.Join(dir, "score.sh"), 0o755), os.Symlink("src", filepath.Join(dir, "link")),
+		os.Mkdir(filepath.Join(dir, "none"), 0o755))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,13 +51,14 @@ func folder(t *testing.T) (dir, hash string) {
 	return dir, hash
 }
 
-// grown returns a run of n candidates that change the base: they write, make, delete and restore files, and some have two
-// parents. In the middle of the best one's line a file brings a gain of 1000.
+// grown returns a run of n candidates that change the base: they write, make, delete and restore files, and some have
+// two parents. In the middle of the best one's line a file brings a gain of 1000.
 func grown(base string, n int) *lineage.Run {
 	r := &lineage.Run{Fingerprint: journal.Fingerprint{"task": "tree"}}
 	add := func(p patch.Patch, parents ...int) {
 		i := len(r.Candidates)
-		c := lineage.Candidate{Arm: 0, Pull: i - 1, Step: i, Parents: parents, Program: p.String(), Time: time.Unix(int64(i), 0),
+		c := lineage.Candidate{Arm: 0, Pull: i - 1, Step: i, Parents: parents, Program: p.String(),
+			Time:     time.Unix(int64(i), 0),
 			Proposal: books.Proposal{ID: i, Valid: true, Score: float64(i)}}
 		if i == 0 {
 			c.Arm = -1
@@ -67,7 +70,8 @@ func grown(base string, n int) *lineage.Run {
 	add(last)
 	for i := 1; i < n; i++ {
 		p := last.Clone()
-		name := []string{"src/a.txt", "src/b.txt", "src/deep/c.txt", "src/deep/e.txt", "tool.sh", "empty", "src/unended.txt"}[random.IntN(7)]
+		name := []string{"src/a.txt", "src/b.txt", "src/deep/c.txt", "src/deep/e.txt", "tool.sh", "empty",
+			"src/unended.txt"}[random.IntN(7)]
 		gain := p.Files["src/gain.txt"]
 		switch random.IntN(4) {
 		case 0:
@@ -119,7 +123,8 @@ func trees(t *testing.T, r *lineage.Run, base string) (dir string) {
 		t.Fatalf("git fast-import: %v\n%s", err, out)
 	}
 	took := time.Since(begun)
-	if out := must(t, dir, "fsck", "--strict", "--full"); strings.Contains(out, "error") || strings.Contains(out, "warning") || strings.Contains(out, "dangling") {
+	if out := must(t, dir, "fsck", "--strict", "--full"); strings.Contains(out, "error") ||
+		strings.Contains(out, "warning") || strings.Contains(out, "dangling") {
 		t.Errorf("git fsck: %s", out)
 	}
 	packs, _ := filepath.Glob(filepath.Join(dir, ".git", "objects", "pack", "*.pack"))
@@ -147,7 +152,8 @@ func entriesOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Each commit has the tree that its candidate was evaluated as, and git bisect finds what brought a gain by scoring trees.
+// Each commit has the tree that its candidate was evaluated as, and git bisect finds what brought a gain by scoring
+// trees.
 func TestTreesAreCommits(t *testing.T) {
 	base, hash := folder(t)
 	n := notrun.Length(120, 2000)
@@ -176,14 +182,16 @@ func TestTreesAreCommits(t *testing.T) {
 		}
 	}
 	must(t, dir, "checkout", "--quiet", "--force", "best")
-	if out := must(t, dir, "diff", "--stat", "base", "best"); !strings.Contains(out, "src/gain.txt") || strings.Contains(out, "link") {
+	if out := must(t, dir, "diff", "--stat", "base", "best"); !strings.Contains(out, "src/gain.txt") ||
+		strings.Contains(out, "link") {
 		t.Errorf("git diff base best: %s", out)
 	}
 	must(t, dir, "bisect", "start", "--first-parent", "--term-old=below", "--term-new=gained", "best", "candidates/start")
 	cmd := exec.Command("git", "-C", dir, "bisect", "run", "sh", "-c", `test "$(./score.sh)" -lt 1000`)
 	cmd.Env = plainly()
 	out, err := cmd.CombinedOutput()
-	if want := r.Candidates[n/3].Name(); err != nil || !strings.Contains(string(out), "is the first gained commit") || !strings.Contains(string(out), " "+want+" ") {
+	if want := r.Candidates[n/3].Name(); err != nil || !strings.Contains(string(out), "is the first gained commit") ||
+		!strings.Contains(string(out), " "+want+" ") {
 		t.Errorf("git bisect run: %v\n%s\nwant %s", err, out, want)
 	}
 }
@@ -237,7 +245,8 @@ func TestWriteTreesRefuses(t *testing.T) {
 	if err := r.WriteTrees(full{}, base); !errors.Is(err, errFull) {
 		t.Errorf("a full disk: %v", err)
 	}
-	if err := r.WriteTrees(io.Discard, filepath.Join(base, "missing")); !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "lineage: ") {
+	if err := r.WriteTrees(io.Discard, filepath.Join(base, "missing")); !errors.Is(err, os.ErrNotExist) ||
+		!strings.HasPrefix(err.Error(), "lineage: ") {
 		t.Errorf("no folder: %v", err)
 	}
 	if err := hostile().WriteTrees(io.Discard, base); !errors.Is(err, lineage.ErrBase) {

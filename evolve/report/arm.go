@@ -18,31 +18,35 @@ type Setting struct {
 	N         int    `json:"N"`          // calls in a generation; with a breadth the most
 	// Breadth is what decided how many calls each generation had; "" if N in each. The trajectory has each one's.
 	Breadth string `json:"breadth,omitempty"`
-	Ties    string `json:"ties,omitempty"` // [TiesTaken]; "" if the parent stays at a tie, or the search has a rule of its own
+	// [TiesTaken]; "" if the parent stays at a tie, or the search has a rule of its own
+	Ties string `json:"ties,omitempty"`
 }
 
 // TiesTaken is what a file says of a search in which a child that scores as its parent takes its place.
 const TiesTaken = "taken"
 
 func newSetting(h Header, t int) Setting {
-	return Setting{Kind: h.Kind, Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N, Breadth: h.breadth(), Ties: h.Ties}
+	return Setting{Kind: h.Kind, Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N,
+		Breadth: h.breadth(), Ties: h.Ties}
 }
 
 // A Search is what one search found and cost.
 type Search struct {
-	Seed         int64               `json:"seed"`
-	FinalFitness float64             `json:"final_fitness"`           // of the best program
-	FinalSD      float64             `json:"final_sd,omitempty"`      // of the samples that it is the mean of
-	FinalN       int                 `json:"final_n,omitempty"`       // how many they are; 0 for one
-	FinalMetrics map[string]float64  `json:"final_metrics"`           // of the best program; {} if it has none
-	FinalProgram string              `json:"final_program,omitempty"` // its hash
-	Trajectory   []Generation        `json:"trajectory"`              // by generation, from 0
-	FLOPs        Cost                `json:"flops"`
-	Audit        *Audited            `json:"audit,omitempty"`          // nil if the search is not audited
-	PerGen       []float64           `json:"flops_per_generation"`     // by generation from 1, in the worst case
-	Operators    map[string]Operator `json:"operators,omitempty"`      // by what made the children; nil if nothing is named
-	Uses         map[string]Use      `json:"asides_by_kind,omitempty"` // calls beside the children
-	Ledgers      Ledgers             `json:"ledgers,omitempty"`        // by what made the children; nil if nothing is named
+	Seed         int64              `json:"seed"`
+	FinalFitness float64            `json:"final_fitness"`           // of the best program
+	FinalSD      float64            `json:"final_sd,omitempty"`      // of the samples that it is the mean of
+	FinalN       int                `json:"final_n,omitempty"`       // how many they are; 0 for one
+	FinalMetrics map[string]float64 `json:"final_metrics"`           // of the best program; {} if it has none
+	FinalProgram string             `json:"final_program,omitempty"` // its hash
+	Trajectory   []Generation       `json:"trajectory"`              // by generation, from 0
+	FLOPs        Cost               `json:"flops"`
+	Audit        *Audited           `json:"audit,omitempty"`      // nil if the search is not audited
+	PerGen       []float64          `json:"flops_per_generation"` // by generation from 1, in the worst case
+	// by what made the children; nil if nothing is named
+	Operators map[string]Operator `json:"operators,omitempty"`
+	Uses      map[string]Use      `json:"asides_by_kind,omitempty"` // calls beside the children
+	// by what made the children; nil if nothing is named
+	Ledgers Ledgers `json:"ledgers,omitempty"`
 	Counts
 }
 

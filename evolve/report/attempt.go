@@ -20,9 +20,10 @@ type Attempt struct {
 	Unsent          bool   `json:"unsent,omitempty"` // it never went out, and costs nothing
 	Error           string `json:"error,omitempty"`
 	Streamed        int    `json:"streamed_tokens,omitempty"`
-	Capped          bool   `json:"usage_capped,omitempty"` // Usage is the most that the request allows: the server claimed more
-	Model           string `json:"model,omitempty"`
-	Endpoint        string `json:"endpoint,omitempty"`
+	// Usage is the most that the request allows: the server claimed more
+	Capped   bool   `json:"usage_capped,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Endpoint string `json:"endpoint,omitempty"`
 	// Propensity is the chance with which an ensemble chose Model.
 	Propensity float64 `json:"propensity,omitempty"`
 	// Reported says that usage and money are the word of a program that made the calls itself.

@@ -93,8 +93,8 @@ func lenient(g evolve.Generation) bool {
 	return g.Best.Better(g.Before) && !strict(g.Best).Better(strict(g.Before))
 }
 
-// WithoutTolerance says which figures of a result would be others if no tolerance were granted, one line each: those with
-// a metric of the same name after [eval.ExactPrefix]. It returns nil where there are none.
+// WithoutTolerance says which figures of a result would be others if no tolerance were granted, one line each: those
+// with a metric of the same name after [eval.ExactPrefix]. It returns nil where there are none.
 func WithoutTolerance(r eval.Result) (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.Metrics)) {
 		of, ok := strings.CutPrefix(name, eval.ExactPrefix)

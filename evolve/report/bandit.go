@@ -10,24 +10,26 @@ import (
 // A Bandit is the result of a bandit over searches, in the form of the paper's files. Lists by round are in
 // the order of draws, lists by arm in the arms' order. FLOPs by round are those of the worst case.
 type Bandit struct {
-	Task           string    `json:"task"`
-	Model          string    `json:"model"`
-	ModelName      string    `json:"model_name"`
-	Active         int64     `json:"params_active"`
-	Algo           string    `json:"algo"`   // the policy's short name
-	Policy         string    `json:"policy"` // its description, with its parameters
-	C              int       `json:"C"`      // the budget, T·N calls
-	T              int       `json:"T_total"`
-	N              int       `json:"N"`
-	Breadth        string    `json:"breadth,omitempty"` // what decided how many calls each round had, at most N; "" if N in each
-	Ties           string    `json:"ties,omitempty"`    // as in [Setting]
-	Arms           int       `json:"n_arms"`
-	ArmSeeds       []uint32  `json:"arm_seeds"`
-	Kinds          []string  `json:"arm_searches,omitempty"` // what kind of search each arm is; nil if all are greedy
-	BanditSeed     uint64    `json:"bandit_seed"`
-	Selections     []int     `json:"selections"`
-	Propensities   []float64 `json:"propensities"`
-	Granted        []int     `json:"calls_per_round"` // that the round was granted; 0 if its search does not say how many it makes
+	Task      string `json:"task"`
+	Model     string `json:"model"`
+	ModelName string `json:"model_name"`
+	Active    int64  `json:"params_active"`
+	Algo      string `json:"algo"`   // the policy's short name
+	Policy    string `json:"policy"` // its description, with its parameters
+	C         int    `json:"C"`      // the budget, T·N calls
+	T         int    `json:"T_total"`
+	N         int    `json:"N"`
+	// what decided how many calls each round had, at most N; "" if N in each
+	Breadth      string    `json:"breadth,omitempty"`
+	Ties         string    `json:"ties,omitempty"` // as in [Setting]
+	Arms         int       `json:"n_arms"`
+	ArmSeeds     []uint32  `json:"arm_seeds"`
+	Kinds        []string  `json:"arm_searches,omitempty"` // what kind of search each arm is; nil if all are greedy
+	BanditSeed   uint64    `json:"bandit_seed"`
+	Selections   []int     `json:"selections"`
+	Propensities []float64 `json:"propensities"`
+	// that the round was granted; 0 if its search does not say how many it makes
+	Granted        []int     `json:"calls_per_round"`
 	Rewards        []float64 `json:"rewards"`
 	RunningBest    []float64 `json:"running_best"` // of the run, when the round ended
 	PerRound       []float64 `json:"flops_per_round"`
@@ -123,8 +125,8 @@ func (b *Bandit) addRounds(r *evolve.Result) {
 }
 
 // Path returns where the paper keeps such a file under a folder of results:
-// bandit/TASK/MODEL/<algo>_C<C>_T<T>_K<arms>_seed<bandit seed>.json. A breadth is named after K, as in K10_adaptive. With
-// searches of several kinds the first folder is portfolio.
+// bandit/TASK/MODEL/<algo>_C<C>_T<T>_K<arms>_seed<bandit seed>.json. A breadth is named after K, as in K10_adaptive.
+// With searches of several kinds the first folder is portfolio.
 func (b Bandit) Path() string {
 	return banditPath(b.Kinds, b.Task, b.Model, b.Algo, b.C, b.T, b.Arms, b.Breadth, b.BanditSeed)
 }
@@ -140,5 +142,6 @@ func banditPath(kinds []string, task, model, algo string, c, t, arms int, breadt
 	if kinds != nil {
 		folder = "portfolio"
 	}
-	return filepath.Join(folder, task, model, fmt.Sprintf("%s_C%d_T%d_K%d%s_seed%d.json", algo, c, t, arms, breadthTag(breadth), seed))
+	return filepath.Join(folder, task, model, fmt.Sprintf("%s_C%d_T%d_K%d%s_seed%d.json", algo, c, t, arms,
+		breadthTag(breadth), seed))
 }

@@ -26,15 +26,18 @@ func large(many, n int) (*evolve.Result, report.BanditHeader) {
 			c := evolve.Child{Index: j, Seed: uint32(i*n + j)}
 			c.Program, c.Result = "x", eval.Result{Valid: true, Score: float64(j) / 7}
 			if j%10 == 0 {
-				c.Attempts = append(c.Attempts, llm.Attempt{Status: llm.Timeout, MaxTokens: 16_000, Latency: time.Minute, Err: "no answer in 1m0s", Endpoint: "http://a/v1"})
+				c.Attempts = append(c.Attempts, llm.Attempt{Status: llm.Timeout, MaxTokens: 16_000, Latency: time.Minute,
+					Err: "no answer in 1m0s", Endpoint: "http://a/v1"})
 			}
-			c.Attempts = append(c.Attempts, llm.Attempt{Status: llm.OK, Usage: usage, FinishReason: "stop", Latency: time.Second, MaxTokens: 16_000, Model: "tiny", Endpoint: "http://a/v1"})
+			c.Attempts = append(c.Attempts, llm.Attempt{Status: llm.OK, Usage: usage, FinishReason: "stop",
+				Latency: time.Second, MaxTokens: 16_000, Model: "tiny", Endpoint: "http://a/v1"})
 			g.Children[j] = c
 		}
 		r.Rounds = append(r.Rounds, evolve.Round{Pull: bandit.Pull{Arm: i % 2, Prob: 0.5}, Generation: len(arm.Generations)})
 		arm.Generations = append(arm.Generations, g)
 	}
-	return r, report.BanditHeader{Header: report.Header{Task: "sum", Model: tiny, T: many / n, N: n}, Algo: "ucb", ArmSeeds: []uint32{40, 41}}
+	return r, report.BanditHeader{Header: report.Header{Task: "sum", Model: tiny, T: many / n, N: n}, Algo: "ucb",
+		ArmSeeds: []uint32{40, 41}}
 }
 
 // BenchmarkSave makes and saves the report of a run of 200,000 children. peak-MB is by how much the heap

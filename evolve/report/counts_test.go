@@ -14,7 +14,8 @@ import (
 // An endpoint is named by the attempts for which it reported more than their cap allows.
 func TestOverCap(t *testing.T) {
 	of := func(endpoint string, most, tokens int) []llm.Attempt {
-		return []llm.Attempt{{Status: llm.OK, Endpoint: endpoint, MaxTokens: most, Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: tokens}}}
+		return []llm.Attempt{{Status: llm.OK, Endpoint: endpoint, MaxTokens: most,
+			Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: tokens}}}
 	}
 	counts := report.Count(slices.Values([][]llm.Attempt{
 		of("honest", 100, 100), // for length
@@ -23,7 +24,8 @@ func TestOverCap(t *testing.T) {
 		of("liar", 100, 101),
 		of("liar", 100, 1090),
 		of("liar", 100, 99),
-		{{Status: llm.OK, Endpoint: "liar", MaxTokens: 100, Capped: true, Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 100}}},
+		{{Status: llm.OK, Endpoint: "liar", MaxTokens: 100, Capped: true,
+			Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 100}}},
 	}))
 	if honest, liar := counts.Endpoints["honest"].OverCap, counts.Endpoints["liar"].OverCap; honest != 0 || liar != 3 {
 		t.Errorf("the honest endpoint passed caps %d times, the other %d times, want 0 and 3", honest, liar)
@@ -41,13 +43,18 @@ func TestLostCallsCountAtAnEndpoint(t *testing.T) {
 		want    map[string]int // attempts by endpoint
 	}{
 		{"one endpoint", []llm.Attempt{at("a"), at("a")}, nil, []llm.Attempt{at("")}, map[string]int{"a": 3}},
-		{"one endpoint, named by an abandoned call alone", []llm.Attempt{at("")}, []llm.Attempt{at("a")}, []llm.Attempt{at(""), at("")}, map[string]int{"a": 3}},
-		{"two endpoints", []llm.Attempt{at("a"), at("b")}, nil, []llm.Attempt{at("")}, map[string]int{"a": 1, "b": 1, report.UnknownEndpoint: 1}},
-		{"two endpoints, one in each part", []llm.Attempt{at("a")}, []llm.Attempt{at("b")}, []llm.Attempt{at(""), at("")}, map[string]int{"a": 1, "b": 1, report.UnknownEndpoint: 2}},
-		{"the lost call names its own", []llm.Attempt{at("a")}, nil, []llm.Attempt{at("c"), at("")}, map[string]int{"a": 2, "c": 1}},
+		{"one endpoint, named by an abandoned call alone", []llm.Attempt{at("")}, []llm.Attempt{at("a")},
+			[]llm.Attempt{at(""), at("")}, map[string]int{"a": 3}},
+		{"two endpoints", []llm.Attempt{at("a"), at("b")}, nil, []llm.Attempt{at("")},
+			map[string]int{"a": 1, "b": 1, report.UnknownEndpoint: 1}},
+		{"two endpoints, one in each part", []llm.Attempt{at("a")}, []llm.Attempt{at("b")}, []llm.Attempt{at(""), at("")},
+			map[string]int{"a": 1, "b": 1, report.UnknownEndpoint: 2}},
+		{"the lost call names its own", []llm.Attempt{at("a")}, nil, []llm.Attempt{at("c"), at("")},
+			map[string]int{"a": 2, "c": 1}},
 		{"no endpoint has a name", []llm.Attempt{at("")}, nil, []llm.Attempt{at("")}, map[string]int{}},
 	} {
-		r := &evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{{Children: []evolve.Child{{Attempts: tt.made}}}}}}}
+		g := evolve.Generation{Children: []evolve.Child{{Attempts: tt.made}}}
+		r := &evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{g}}}}
 		if tt.aborted != nil {
 			r.Earlier.Abandoned = [][]llm.Attempt{tt.aborted}
 		}

@@ -5,10 +5,11 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// A Fresh is what the best program of a noisy search scores on samples that the search has not seen. Claim this, and not
-// the score that the program was chosen by.
+// A Fresh is what the best program of a noisy search scores on samples that the search has not seen. Claim this, and
+// not the score that the program was chosen by.
 type Fresh struct {
-	Score  float64 `json:"score"`            // the mean of the samples; 0 if there are none, or the program is invalid in one
+	// the mean of the samples; 0 if there are none, or the program is invalid in one
+	Score  float64 `json:"score"`
 	SD     float64 `json:"sd"`               // their standard deviation; 0 for fewer than two
 	N      int     `json:"n"`                // how many there are
 	Reason string  `json:"reason,omitempty"` // why there are none, or fewer than there should be

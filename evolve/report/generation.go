@@ -13,20 +13,24 @@ type Generation struct {
 	BestSD        float64  `json:"best_sd,omitempty"` // of the samples that it is the mean of
 	BestN         int      `json:"best_n,omitempty"`  // how many they are; 0 for one
 	ParentFitness *float64 `json:"parent_fitness,omitempty"`
-	Width         int      `json:"width,omitempty"` // children it was to make: as many calls were granted; in row 0, and if the search does not say, 0
-	Count         int      `json:"n_children"`      // that came to be
-	Valid         int      `json:"n_valid"`         // children that are valid; in row 0: 1 if the initial program is
-	Improved      int      `json:"n_improved"`      // children strictly better than the parent
-	Children      Children `json:"children"`
-	Asides        []Aside  `json:"asides,omitempty"`           // calls beside the children; in row 0 those before the first generation
-	Evaluations   int      `json:"evaluations,omitempty"`      // that were made, not those remembered
-	Tuned         int      `json:"tune_evaluations,omitempty"` // that a tuner made
-	Seconds       float64  `json:"gen_time_s"`                 // how long it took
-	Audits        []Audit  `json:"audits,omitempty"`           // of bests by a second evaluator; left out if the search is not audited
-	Lenient       bool     `json:"lenient_win,omitempty"`      // its best is better than the one before it by a tolerance alone
-	Partial       bool     `json:"partial,omitempty"`          // cut short
-	Reason        string   `json:"reason,omitempty"`           // in row 0: why the initial program has no score
-	Program       string   `json:"program,omitempty"`          // in row 0: the hash of the initial program
+	// children it was to make: as many calls were granted; in row 0, and if the search does not say, 0
+	Width    int      `json:"width,omitempty"`
+	Count    int      `json:"n_children"` // that came to be
+	Valid    int      `json:"n_valid"`    // children that are valid; in row 0: 1 if the initial program is
+	Improved int      `json:"n_improved"` // children strictly better than the parent
+	Children Children `json:"children"`
+	// calls beside the children; in row 0 those before the first generation
+	Asides      []Aside `json:"asides,omitempty"`
+	Evaluations int     `json:"evaluations,omitempty"`      // that were made, not those remembered
+	Tuned       int     `json:"tune_evaluations,omitempty"` // that a tuner made
+	Seconds     float64 `json:"gen_time_s"`                 // how long it took
+	// of bests by a second evaluator; left out if the search is not audited
+	Audits []Audit `json:"audits,omitempty"`
+	// its best is better than the one before it by a tolerance alone
+	Lenient bool   `json:"lenient_win,omitempty"`
+	Partial bool   `json:"partial,omitempty"` // cut short
+	Reason  string `json:"reason,omitempty"`  // in row 0: why the initial program has no score
+	Program string `json:"program,omitempty"` // in row 0: the hash of the initial program
 }
 
 // startRow returns row 0 of a trajectory. It has one for an arm that was never drawn too, so that a reader can

@@ -44,8 +44,8 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 }
 
 // Path returns where the paper keeps such a file under a folder of results:
-// TASK/MODEL/greedy_C<C>_T<T>_N<N>_seed<seed>.json. A breadth is named after N, as in N64_adaptive, and a search of another
-// kind in the place of greedy.
+// TASK/MODEL/greedy_C<C>_T<T>_N<N>_seed<seed>.json. A breadth is named after N, as in N64_adaptive, and a search of
+// another kind in the place of greedy.
 func (g Greedy) Path() string {
 	return greedyPath(g.Task, g.Model, g.Kind, g.C, g.T, g.N, g.Breadth, g.Seed)
 }

@@ -20,13 +20,14 @@ import (
 // A HeldOut is what the best program of a run scores on cases that the search never saw, beside the score that it was
 // searched for.
 type HeldOut struct {
-	Score         float64            `json:"score"` // 0 if there is a Reason
-	Reason        string             `json:"reason,omitempty"`
-	Metrics       map[string]float64 `json:"metrics,omitempty"`
-	Cases         int                `json:"n_cases,omitempty"`          // that have a score each; 0 if the task does not say
-	Searched      float64            `json:"searched_score"`             // that of the search
-	SearchedCases int                `json:"n_searched_cases,omitempty"` // as Cases
-	// Gap is Searched − Score with its interval; nil unless both have at least MinGapCases cases, or if the scores are so
+	Score   float64            `json:"score"` // 0 if there is a Reason
+	Reason  string             `json:"reason,omitempty"`
+	Metrics map[string]float64 `json:"metrics,omitempty"`
+	// that have a score each; 0 if the task does not say
+	Cases         int     `json:"n_cases,omitempty"`
+	Searched      float64 `json:"searched_score"`             // that of the search
+	SearchedCases int     `json:"n_searched_cases,omitempty"` // as Cases
+	// Gap is Searched − Score with its interval; nil unless both have at least 5 cases, or if the scores are so
 	// large or so close together that the interval is not a finite number.
 	Gap *Gap `json:"gap,omitempty"`
 	// Note says in words that the held-out score is lower than chance explains; "" if it is not, or that cannot be told.
@@ -45,16 +46,16 @@ type Gap struct {
 	High float64 `json:"high"`
 }
 
-// MinGapCases is the fewest cases on each side for which a [Gap] is computed.
-const MinGapCases = 5
+// minGapCases is the fewest cases on each side for which a [Gap] is computed.
+const minGapCases = 5
 
-// ScoreHeldOut scores the best program of a run on the cases that t keeps from searches ([task.HeldOut]). It returns nil
-// if t has none or best is not valid. m is what calls of models are charged as.
+// ScoreHeldOut scores the best program of a run on the cases that t keeps from searches ([task.HeldOut]). It returns
+// nil if t has none or best is not valid. m is what calls of models are charged as.
 //
-// A gap between the two scores has the interval of Welch's t over the scores of the cases: with means x̄ and ȳ, variances
-// s² and numbers n of the searched and the held-out cases, x̄ − ȳ ± t·√(s_x²/n_x + s_y²/n_y), where t is the 0.975
-// quantile of Student's distribution with Welch and Satterthwaite's degrees of freedom. If the lower end is above 0, Note
-// says so. The searched score is the best of many and so expected to be a little high; the interval does not
+// A gap between the two scores has the interval of Welch's t over the scores of the cases: with means x̄ and ȳ,
+// variances s² and numbers n of the searched and the held-out cases, x̄ − ȳ ± t·√(s_x²/n_x + s_y²/n_y), where t is the
+// 0.975 quantile of Student's distribution with Welch and Satterthwaite's degrees of freedom. If the lower end is above
+// 0, Note says so. The searched score is the best of many and so expected to be a little high; the interval does not
 // account for that. A panic of the task is an error, so that the run's result is not lost. Calls go through the Ask of
 // ctx's [llm.Trace], which may keep their replies.
 func ScoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) (*HeldOut, error) {
@@ -93,11 +94,13 @@ func newHeldOut(searched, held eval.Result) *HeldOut {
 		return h
 	}
 	h.Score, h.Metrics, h.Cases = held.Score, held.Metrics, len(held.Cases)
-	if min(h.Cases, h.SearchedCases) < MinGapCases {
+	if min(h.Cases, h.SearchedCases) < minGapCases {
 		return h
 	}
 	if h.Gap = gap(searched.Cases, held.Cases); h.Gap != nil && h.Gap.Low > 0 {
-		h.Note = fmt.Sprintf("the held-out score %.6g is lower than the searched score %.6g by more than chance explains: the gap is %.6g, 95 %% interval %.6g to %.6g (Welch's t over %d and %d cases). The program fits the cases that it was scored on better than others like them",
+		h.Note = fmt.Sprintf("the held-out score %.6g is lower than the searched score %.6g by more than chance "+
+			"explains: the gap is %.6g, 95 %% interval %.6g to %.6g (Welch's t over %d and %d cases). The program fits the "+
+			"cases that it was scored on better than others like them",
 			h.Score, h.Searched, h.Gap.Mean, h.Gap.Low, h.Gap.High, h.SearchedCases, h.Cases)
 	}
 	return h

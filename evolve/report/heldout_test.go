@@ -61,14 +61,17 @@ func TestGap(t *testing.T) {
 		{[]float64{1, 2, 3, 4, 5}, []float64{0, 1, 2, 3, 4}, 1 - 2.306004, 1 + 2.306004, false, "equal variances"},
 		{[]float64{4, 5, 6, 7, 8}, []float64{0, 1, 2, 3, 4}, 4 - 2.306004, 4 + 2.306004, true, "the same, further apart"},
 		// s² = 0 and 2.5: the error is √0.5, there are 4 degrees of freedom, t = 2.776445.
-		{[]float64{5, 5, 5, 5, 5}, []float64{1, 2, 3, 4, 5}, 2 - 2.776445*math.Sqrt(0.5), 2 + 2.776445*math.Sqrt(0.5), true, "no variance on one side"},
+		{[]float64{5, 5, 5, 5, 5}, []float64{1, 2, 3, 4, 5}, 2 - 2.776445*math.Sqrt(0.5), 2 + 2.776445*math.Sqrt(0.5), true,
+			"no variance on one side"},
 		{[]float64{1, 1, 1, 1, 1}, []float64{0, 0, 0, 0, 0, 0}, 1, 1, true, "no variance at all"},
 		{same(1/60., 31), same(1/60., 5), 0, 0, false, "equal scores, whose computed means differ in the last digit"},
-		{[]float64{0, 1, 2, 3, 4}, []float64{4, 5, 6, 7, 8}, -4 - 2.306004, -4 + 2.306004, false, "a held-out score may be higher"},
+		{[]float64{0, 1, 2, 3, 4}, []float64{4, 5, 6, 7, 8}, -4 - 2.306004, -4 + 2.306004, false,
+			"a held-out score may be higher"},
 	} {
 		of := kept{heldOut: func(context.Context, string) (eval.Result, error) { return scores(tt.held...), nil }}
 		h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(tt.searched...)}, llm.Model{})
-		if err != nil || math.Abs(h.Gap.Low-tt.low) > 1e-5 || math.Abs(h.Gap.High-tt.high) > 1e-5 || (h.Note != "") != tt.note {
+		if err != nil || math.Abs(h.Gap.Low-tt.low) > 1e-5 || math.Abs(h.Gap.High-tt.high) > 1e-5 ||
+			(h.Note != "") != tt.note {
 			t.Errorf("%s: %+v, %q, %v, want %v to %v", tt.reason, h.Gap, h.Note, err, tt.low, tt.high)
 		}
 	}
@@ -84,7 +87,8 @@ func same(score float64, n int) (list []float64) {
 
 // Scores so large or so close that no interval can be computed have none, and the result can be written.
 func TestGapOfExtremeScores(t *testing.T) {
-	for _, searched := range [][]float64{{1e200, 0, -1e200, 0, 0}, {1e-160, 2e-160, 3e-160, 4e-160, 5e-160}, {1.7e308, -1.7e308, 0, 0, 0}} {
+	for _, searched := range [][]float64{{1e200, 0, -1e200, 0, 0}, {1e-160, 2e-160, 3e-160, 4e-160, 5e-160},
+		{1.7e308, -1.7e308, 0, 0, 0}} {
 		of := kept{heldOut: func(context.Context, string) (eval.Result, error) { return scores(1, 1, 1, 1, 1), nil }}
 		h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(searched...)}, llm.Model{})
 		if err != nil || h.Note != "" {
@@ -119,9 +123,11 @@ func TestHeldOutWithoutGap(t *testing.T) {
 		reason string
 	}{
 		{scores(0, 0, 0, 0, 0, 0), nil, report.HeldOut{Searched: 1, SearchedCases: 4, Cases: 6}, "too few cases"},
-		{eval.Result{Valid: true, Score: 2}, nil, report.HeldOut{Searched: 1, SearchedCases: 4, Score: 2}, "a score without cases"},
+		{eval.Result{Valid: true, Score: 2}, nil, report.HeldOut{Searched: 1, SearchedCases: 4, Score: 2},
+			"a score without cases"},
 		{eval.Invalid("it throws"), nil, report.HeldOut{Searched: 1, SearchedCases: 4, Reason: "it throws"}, "invalid there"},
-		{eval.Result{}, gone, report.HeldOut{Searched: 1, SearchedCases: 4, Reason: "no interpreter"}, "the evaluation failed"},
+		{eval.Result{}, gone, report.HeldOut{Searched: 1, SearchedCases: 4, Reason: "no interpreter"},
+			"the evaluation failed"},
 	} {
 		of := kept{heldOut: func(context.Context, string) (eval.Result, error) { return tt.held, tt.err }}
 		h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: few}, llm.Model{})
@@ -150,8 +156,10 @@ func TestHeldOutCosts(t *testing.T) {
 		}
 		return scores(1), nil
 	}}
-	h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(1)}, llm.Model{Key: "m", ActiveParams: 1000})
-	if err != nil || h.Use != (report.Use{Calls: 3, Tokens: report.Tokens{Prompt: 60, Completion: 6}}) || h.FLOPs.WorstCase.TotalFLOPs <= 0 {
+	h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(1)},
+		llm.Model{Key: "m", ActiveParams: 1000})
+	if err != nil || h.Use != (report.Use{Calls: 3, Tokens: report.Tokens{Prompt: 60, Completion: 6}}) ||
+		h.FLOPs.WorstCase.TotalFLOPs <= 0 {
 		t.Errorf("%+v, %v", h, err)
 	}
 	if h.FLOPs.WorstCase.OK != 3 {

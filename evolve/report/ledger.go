@@ -9,10 +9,10 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/history"
 )
 
-// Ledgers has a row for each operator, selector, model, instruction and settings that children were made by: by kind and
-// by name. Names are printable lines of at most 300 bytes, those of labels 200; of each kind the first 1000 have rows, and
-// "others" has the rest. A page of the run's journal shows the same, but for lifts in an arm of several searches: a result does
-// not say which search a child belongs to.
+// Ledgers has a row for each operator, selector, model, instruction and settings that children were made by: by kind
+// and by name. Names are printable lines of at most 300 bytes, those of labels 200; of each kind the first 1000 have
+// rows, and "others" has the rest. A page of the run's journal shows the same, but for lifts in an arm of several
+// searches: a result does not say which search a child belongs to.
 type Ledgers map[string]map[string]Ledger
 
 // A Ledger sums what came of the children that name something, and what they cost.
@@ -56,7 +56,8 @@ type course struct {
 }
 
 // accounts counts the children of a run, and those of each of its arms, in which it has the number 0. What a search had
-// before a step is known by its children alone, as to a reader of the journal, so that a page of the journal says the same.
+// before a step is known by its children alone, as to a reader of the journal, so that a page of the journal says the
+// same.
 func accounts(r *evolve.Result, active int64) (run account, arms []account) {
 	var places []Last // of children, by row
 	run = account{history.NewLedger(), func(row int) Last { return places[row] }}
@@ -85,7 +86,8 @@ func accounts(r *evolve.Result, active int64) (run account, arms []account) {
 }
 
 // take returns a child of a generation as history has it, with the calls of its session, and the score of its parent.
-func (c *course) take(g evolve.Generation, of evolve.Child, prices history.Prices) (child history.Child, parent history.Score) {
+func (c *course) take(g evolve.Generation, of evolve.Child, prices history.Prices) (child history.Child,
+	parent history.Score) {
 	score := scoreOf(of)
 	child = history.Child{Model: history.ModelOf(of.Attempts), Cost: prices.Call(of.Attempts), Improved: c.Take(score),
 		Proposal: books.Proposal{Operator: of.Operator, Labels: of.Labels, Valid: score.Valid, Score: score.Value}}
@@ -156,7 +158,8 @@ func countAlike(arm evolve.ArmResult) bool {
 // ledgers returns the rows, nil if children name nothing but one model.
 func (a account) ledgers() Ledgers {
 	all := Ledgers{}
-	for _, kind := range []string{history.ByOperator, history.BySelector, history.ByInstruction, history.BySettings, history.ByModel} {
+	for _, kind := range []string{history.ByOperator, history.BySelector, history.ByInstruction, history.BySettings,
+		history.ByModel} {
 		for _, t := range a.By(kind) {
 			row := Ledger{Children: t.Children, Calls: t.Cost.Calls, Valid: t.Valid, FLOPs: t.Cost.FLOPs, Improved: t.Improved,
 				Lift: t.Lifts.In(a.All().Lifts), Lifted: t.Lifts.N}
@@ -170,7 +173,8 @@ func (a account) ledgers() Ledgers {
 			all[kind][t.Name] = row
 		}
 	}
-	named := len(all[history.BySelector])+len(all[history.ByInstruction])+len(all[history.BySettings]) > 0 || len(all[history.ByModel]) > 1
+	named := len(all[history.BySelector])+len(all[history.ByInstruction])+len(all[history.BySettings]) > 0 ||
+		len(all[history.ByModel]) > 1
 	if !named && !a.Named() {
 		return nil
 	}

@@ -31,11 +31,12 @@ var ledgerModel = llm.Model{Key: "small", Name: "small", ActiveParams: 1000}
 // sums is a task whose programs are numbers, which score what they are.
 func sums() task.Task { return runtest.Number(task.Spec{Name: "sums"}) }
 
-// two is a pair of models: which one answers, and with what, depends on the seed. Some answers have no program, some are
-// invalid, and some calls time out.
+// two is a pair of models: which one answers, and with what, depends on the seed. Some answers have no program, some
+// are invalid, and some calls time out.
 var two = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 	model := []string{"small", "large\x1b[2J"}[req.Seed%2]
-	a := llm.Attempt{Status: llm.OK, Model: model, ActiveParams: 1000, FinishReason: "stop", Usage: &llm.Usage{PromptTokens: 50 + int(req.Seed%7), CompletionTokens: 5}}
+	a := llm.Attempt{Status: llm.OK, Model: model, ActiveParams: 1000, FinishReason: "stop",
+		Usage: &llm.Usage{PromptTokens: 50 + int(req.Seed%7), CompletionTokens: 5}}
 	late := llm.Attempt{Status: llm.Timeout, Model: "small", ActiveParams: 1000, MaxTokens: 100, Err: "late"}
 	text := fmt.Sprintf("```text\n%v\n```", float64(req.Seed%1000)/100-float64(req.Seed%13))
 	switch req.Seed % 10 {
@@ -58,10 +59,12 @@ func ledgerRun(t *testing.T, path string, arms, window int) (*evolve.Result, []e
 	hostile := "Do\x1b[2J this.\n" + strings.Repeat("Ä very long direction. ", 100)
 	var all []evolve.Arm
 	for seed := range uint32(arms) {
-		p, err := population.New(population.Config{Task: sums(), LLM: two, N: 4, Seed: seed, Archive: population.Top(6), Window: window,
-			Select:    population.Choice(0.3, population.Uniform(), population.Best()),
-			Operators: []population.Operator{population.Rewrite{}, population.Explore{Directions: []string{"Think.", hostile}}, population.Cross{}, &population.Merge{}},
-			Settings:  []population.Settings{{}, {Select: population.Uniform()}, {Weights: []float64{1, 1, 5, 1}}}})
+		p, err := population.New(population.Config{Task: sums(), LLM: two, N: 4, Seed: seed, Archive: population.Top(6),
+			Window: window,
+			Select: population.Choice(0.3, population.Uniform(), population.Best()),
+			Operators: []population.Operator{population.Rewrite{}, population.Explore{Directions: []string{"Think.", hostile}},
+				population.Cross{}, &population.Merge{}},
+			Settings: []population.Settings{{}, {Select: population.Uniform()}, {Weights: []float64{1, 1, 5, 1}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +76,8 @@ func ledgerRun(t *testing.T, path string, arms, window int) (*evolve.Result, []e
 	}
 	defer j.Close()
 	var events []evolve.Event
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: all, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{Rounds: 30, Models: []llm.Model{ledgerModel}},
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: all, Policy: &bandit.UCB1{}, Journal: j,
+		Budget:   evolve.Budget{Rounds: 30, Models: []llm.Model{ledgerModel}},
 		Observer: func(e evolve.Event) { events = append(events, e) }})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +91,8 @@ func TestLedgersAreCounted(t *testing.T) {
 		res, events := ledgerRun(t, filepath.Join(t.TempDir(), "run.journal"), 1, window)
 		got := report.NewGreedy(res, report.Header{Model: ledgerModel, N: 4}, 0).Ledgers
 		want := counted(events)
-		if len(want["operator"]) < 3 || len(want["selector"]) < 2 || len(want["instruction"]) != 2 || len(want["model"]) != 2 || len(want["settings"]) != 3 {
+		if len(want["operator"]) < 3 || len(want["selector"]) < 2 || len(want["instruction"]) != 2 ||
+			len(want["model"]) != 2 || len(want["settings"]) != 3 {
 			t.Errorf("the run has too few names for the test: %v", want)
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateApprox(1e-9, 1e-12)); diff != "" {
@@ -99,7 +104,8 @@ func TestLedgersAreCounted(t *testing.T) {
 // counted counts by brute force: for every kind and name it goes over all events again.
 func counted(events []evolve.Event) report.Ledgers {
 	names := func(c evolve.Child) map[string]string {
-		n := map[string]string{"operator": c.Operator, "selector": c.Labels["selector"], "instruction": history.Label(c.Labels["instruction"]), "settings": c.Labels["settings"]}
+		n := map[string]string{"operator": c.Operator, "selector": c.Labels["selector"],
+			"instruction": history.Label(c.Labels["instruction"]), "settings": c.Labels["settings"]}
 		if len(c.Attempts) > 0 {
 			n["model"] = history.Name(c.Attempts[len(c.Attempts)-1].Model)
 		}
@@ -162,7 +168,8 @@ func counted(events []evolve.Event) report.Ledgers {
 				}
 				if c.Scored() && c.Result.Valid && c.Result.Score > before[e.Pull.ID] {
 					l.Improved++
-					if at := (report.Last{Generation: e.Generation.Index, Index: c.Index}); l.Last == nil || at.Generation > l.Last.Generation || at.Index > l.Last.Index {
+					if at := (report.Last{Generation: e.Generation.Index, Index: c.Index}); l.Last == nil ||
+						at.Generation > l.Last.Generation || at.Index > l.Last.Index {
 						l.Last = &at
 					}
 				}
@@ -212,7 +219,8 @@ func TestFileAndPageAgree(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "run.journal")
 		res, _ := ledgerRun(t, path, arms, 0)
 		seeds := make([]uint32, arms)
-		file := report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: ledgerModel, N: 4}, ArmSeeds: seeds}).Ledgers
+		file := report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: ledgerModel, N: 4},
+			ArmSeeds: seeds}).Ledgers
 		run, err := view.ReadJournal(t.Context(), path, "run")
 		if err != nil {
 			t.Fatal(err)
@@ -230,7 +238,8 @@ func TestFileAndPageAgree(t *testing.T) {
 			}
 			for _, r := range l.Rows {
 				f, last := file[l.Kind][r.Name], report.Last{}
-				got := report.Ledger{Children: r.Children, Calls: r.Calls, Valid: r.Valid, FLOPs: r.FLOPs, Improved: r.Improved, Lift: r.Lift, Lifted: f.Lifted}
+				got := report.Ledger{Children: r.Children, Calls: r.Calls, Valid: r.Valid, FLOPs: r.FLOPs, Improved: r.Improved,
+					Lift: r.Lift, Lifted: f.Lifted}
 				if r.Last >= 0 {
 					c := state.Children
 					last = report.Last{Arm: c.Arm[r.Last], Generation: c.Step[r.Last], Index: c.Index[r.Last]}
@@ -250,7 +259,8 @@ func TestFileAndPageAgree(t *testing.T) {
 // A result leaves ledgers out where nothing is named but one model. They are bounded, however many names there are.
 func TestLedgersAreBounded(t *testing.T) {
 	child := func(i int, operator string) evolve.Child {
-		return evolve.Child{ID: i + 1, Index: i, Operator: operator, Attempts: []llm.Attempt{{Status: llm.OK, Model: "small"}}}
+		return evolve.Child{ID: i + 1, Index: i, Operator: operator,
+			Attempts: []llm.Attempt{{Status: llm.OK, Model: "small"}}}
 	}
 	of := func(operator func(i int) string) report.Greedy {
 		arm := evolve.ArmResult{Generations: []evolve.Generation{{}}}
@@ -260,7 +270,8 @@ func TestLedgersAreBounded(t *testing.T) {
 		return report.NewGreedy(&evolve.Result{Arms: []evolve.ArmResult{arm}}, report.Header{N: 1}, 0)
 	}
 	var plain bytes.Buffer
-	if err := report.Write(&plain, of(func(int) string { return "" })); err != nil || bytes.Contains(plain.Bytes(), []byte("ledgers")) {
+	if err := report.Write(&plain, of(func(int) string { return "" })); err != nil ||
+		bytes.Contains(plain.Bytes(), []byte("ledgers")) {
 		t.Errorf("a plain search has ledgers in its file: %v", err)
 	}
 	many := of(func(i int) string { return fmt.Sprint("operator ", i) }).Ledgers["operator"]

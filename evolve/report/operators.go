@@ -21,7 +21,8 @@ type Use struct {
 	Tokens Tokens `json:"tokens"`
 }
 
-// operators returns what each operator's children cost, with the calls of their sessions; nil if no child has an operator.
+// operators returns what each operator's children cost, with the calls of their sessions; nil if no child has an
+// operator.
 func (a account) operators() map[string]Operator {
 	if !a.Named() {
 		return nil

@@ -18,15 +18,19 @@ func TestTokensByOperator(t *testing.T) {
 	}
 	late := append([]llm.Attempt{{Status: llm.Timeout, Streamed: 3}}, used(10, 2)...)
 	child := func(operator string, score float64, valid bool, attempts []llm.Attempt) evolve.Child {
-		return evolve.Child{Operator: operator, Attempts: attempts, Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: valid, Score: score}}}
+		return evolve.Child{Operator: operator, Attempts: attempts,
+			Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: valid, Score: score}}}
 	}
 	start := eval.Candidate{Result: eval.Result{Valid: true, Score: 5}}
-	arm := evolve.ArmResult{Start: start, Asides: []evolve.Call{{Kind: "evaluation", Attempts: used(1, 1)}}, Generations: []evolve.Generation{{
-		Before: start,
-		Children: []evolve.Child{child("", 6, true, used(10, 1)), child("cross", 5, true, late), child("cross", 9, true, used(20, 1)),
-			child("cross", 0, false, []llm.Attempt{{Status: llm.Timeout}}), child("merge", 7, true, nil)},
-		Asides: []evolve.Call{{Kind: "judge", Attempts: used(40, 4)}, {Kind: "judge", Attempts: used(2, 2)}, {Kind: "insights", Attempts: []llm.Attempt{{Status: llm.Failed}}}},
-	}}}
+	arm := evolve.ArmResult{Start: start, Asides: []evolve.Call{{Kind: "evaluation", Attempts: used(1, 1)}},
+		Generations: []evolve.Generation{{
+			Before: start,
+			Children: []evolve.Child{child("", 6, true, used(10, 1)), child("cross", 5, true, late),
+				child("cross", 9, true, used(20, 1)),
+				child("cross", 0, false, []llm.Attempt{{Status: llm.Timeout}}), child("merge", 7, true, nil)},
+			Asides: []evolve.Call{{Kind: "judge", Attempts: used(40, 4)}, {Kind: "judge", Attempts: used(2, 2)},
+				{Kind: "insights", Attempts: []llm.Attempt{{Status: llm.Failed}}}},
+		}}}
 	got := report.NewGreedy(&evolve.Result{Arms: []evolve.ArmResult{arm}}, report.Header{N: 5}, 1)
 	want := map[string]report.Operator{
 		"rewrite": {Children: 1, Calls: 1, Valid: 1, Improved: 1, Tokens: report.Tokens{Prompt: 10, Completion: 1}},
@@ -58,7 +62,8 @@ func TestTokensByOperator(t *testing.T) {
 		t.Errorf("the parts have %+v, all is %+v", parts, all)
 	}
 	arm.Generations[0].Children = arm.Generations[0].Children[:1]
-	if plain := report.NewGreedy(&evolve.Result{Arms: []evolve.ArmResult{arm}}, report.Header{N: 5}, 1); plain.Operators != nil {
+	if plain := report.NewGreedy(&evolve.Result{Arms: []evolve.ArmResult{arm}}, report.Header{N: 5},
+		1); plain.Operators != nil {
 		t.Errorf("a search without named operators has %v", plain.Operators)
 	}
 }

@@ -27,7 +27,8 @@ func TestBanditAddsUp(t *testing.T) {
 		total += r.PerRound[i]
 		best = max(best, r.Rewards[i])
 		if r.PerRound[i] != r.ArmResults[arm].PerGen[gen] || r.Cumulative[i] != total {
-			t.Errorf("round %d costs %v of %v, cumulative %v of %v", i, r.PerRound[i], r.ArmResults[arm].PerGen[gen], r.Cumulative[i], total)
+			t.Errorf("round %d costs %v of %v, cumulative %v of %v", i, r.PerRound[i], r.ArmResults[arm].PerGen[gen],
+				r.Cumulative[i], total)
 		}
 		if r.Rewards[i] != r.ArmResults[arm].Trajectory[gen+1].BestFitness || r.RunningBest[i] != best {
 			t.Errorf("round %d: reward %v, running best %v, want %v", i, r.Rewards[i], r.RunningBest[i], best)
@@ -39,7 +40,8 @@ func TestBanditAddsUp(t *testing.T) {
 	if total == 0 || total != r.TotalWorstCase || total != r.FLOPs.WorstCase.TotalFLOPs {
 		t.Errorf("FLOPs %v and %v, want %v", r.TotalWorstCase, r.FLOPs.WorstCase.TotalFLOPs, total)
 	}
-	if r.FinalFitness != slices.Max(r.ArmFitness) || r.ArmSeeds[slices.Index(r.ArmFitness, r.FinalFitness)] != r.BestArmSeed {
+	if r.FinalFitness != slices.Max(r.ArmFitness) || r.ArmSeeds[slices.Index(r.ArmFitness,
+		r.FinalFitness)] != r.BestArmSeed {
 		t.Errorf("final fitness %v of %v, best arm's seed %d", r.FinalFitness, r.ArmFitness, r.BestArmSeed)
 	}
 }
@@ -54,7 +56,8 @@ func TestBreadthOfAResult(t *testing.T) {
 		{"none is the paper's form", "", "", nil},
 		{"a breadth is named", "_adaptive", "Adaptive(second=0, waste=0.3, 1..8)", breadth.Adaptive{Max: 8}},
 		{"one that is fixed too, as its children have other seeds", "_fixed", "Fixed(3)", breadth.Fixed(3)},
-		{"a func has the name of its type", "_breadthfunc", "evolve.BreadthFunc", evolve.BreadthFunc(func([]evolve.Made) int { return 5 })},
+		{"a func has the name of its type", "_breadthfunc", "evolve.BreadthFunc",
+			evolve.BreadthFunc(func([]evolve.Made) int { return 5 })},
 		{"a name is no path", "_up9", "../Up 9/()", named{"../Up 9/()"}},
 		{"a name without a letter", "_breadth", "Ω", named{"Ω"}},
 	} {
@@ -62,13 +65,16 @@ func TestBreadthOfAResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 16}})
+		result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+			Budget: evolve.Budget{Calls: 16}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := report.BanditHeader{Header: report.Header{Task: "sum", Model: tiny, T: 2, N: 8, Breadth: tt.b}, Algo: "ucb", ArmSeeds: []uint32{40, 41}}
+		h := report.BanditHeader{Header: report.Header{Task: "sum", Model: tiny, T: 2, N: 8, Breadth: tt.b}, Algo: "ucb",
+			ArmSeeds: []uint32{40, 41}}
 		r := report.NewBandit(result, h)
-		if want := filepath.FromSlash("bandit/sum/tiny/ucb_C16_T2_K2" + tt.tag + "_seed0.json"); h.Path() != want || r.Path() != want {
+		if want := filepath.FromSlash("bandit/sum/tiny/ucb_C16_T2_K2" + tt.tag + "_seed0.json"); h.Path() != want ||
+			r.Path() != want {
 			t.Errorf("%s: paths %s and %s, want %s", tt.reason, h.Path(), r.Path(), want)
 		}
 		if want := filepath.FromSlash("sum/tiny/greedy_C16_T2_N8" + tt.tag + "_seed40.json"); h.GreedyPath(40) != want {
@@ -77,13 +83,17 @@ func TestBreadthOfAResult(t *testing.T) {
 		granted, next := 0, make([]int, 2)
 		for i, arm := range r.Selections {
 			next[arm]++
-			if row := r.ArmResults[arm].Trajectory[next[arm]]; row.Width != r.Granted[i] || row.Width == 0 || row.Count != row.Width {
-				t.Errorf("%s: round %d was granted %d calls, its row says %d and has %d children", tt.reason, i, r.Granted[i], row.Width, row.Count)
+			if row := r.ArmResults[arm].Trajectory[next[arm]]; row.Width != r.Granted[i] || row.Width == 0 ||
+				row.Count != row.Width {
+				t.Errorf("%s: round %d was granted %d calls, its row says %d and has %d children", tt.reason, i, r.Granted[i],
+					row.Width, row.Count)
 			}
 			granted += r.Granted[i]
 		}
-		if c := r.ArmResults[0].C + r.ArmResults[1].C; granted != 16 || c != 16 || r.C != 16 || r.Breadth != tt.says || r.ArmResults[0].Breadth != tt.says {
-			t.Errorf("%s: %d calls granted, C is %d, and %d in the arms; breadth %q, want %q", tt.reason, granted, r.C, c, r.Breadth, tt.says)
+		if c := r.ArmResults[0].C + r.ArmResults[1].C; granted != 16 || c != 16 || r.C != 16 || r.Breadth != tt.says ||
+			r.ArmResults[0].Breadth != tt.says {
+			t.Errorf("%s: %d calls granted, C is %d, and %d in the arms; breadth %q, want %q", tt.reason, granted, r.C, c,
+				r.Breadth, tt.says)
 		}
 	}
 }
@@ -94,11 +104,13 @@ func TestKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 16}})
+	result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Calls: 16}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := report.BanditHeader{Header: report.Header{Task: "sum", Model: tiny, T: 2, N: 8}, Algo: "ucb", ArmSeeds: []uint32{40, 41}, Kinds: []string{"shinka", "gepa"}}
+	h := report.BanditHeader{Header: report.Header{Task: "sum", Model: tiny, T: 2, N: 8}, Algo: "ucb",
+		ArmSeeds: []uint32{40, 41}, Kinds: []string{"shinka", "gepa"}}
 	r := report.NewBandit(result, h)
 	if want := filepath.FromSlash("portfolio/sum/tiny/ucb_C16_T2_K2_seed0.json"); h.Path() != want || r.Path() != want {
 		t.Errorf("paths %s and %s, want %s", h.Path(), r.Path(), want)
@@ -109,7 +121,8 @@ func TestKinds(t *testing.T) {
 	result.Arms = result.Arms[:1]
 	h.Kind = "shinka"
 	one := report.NewGreedy(result, h.Header, 40)
-	if want := filepath.FromSlash("sum/tiny/shinka_C16_T2_N8_seed40.json"); h.GreedyPath(40) != want || one.Path() != want || one.Kind != "shinka" {
+	if want := filepath.FromSlash("sum/tiny/shinka_C16_T2_N8_seed40.json"); h.GreedyPath(40) != want ||
+		one.Path() != want || one.Kind != "shinka" {
 		t.Errorf("paths %s and %s of %q, want %s", h.GreedyPath(40), one.Path(), one.Kind, want)
 	}
 }
@@ -132,7 +145,8 @@ func TestRowZeroSaysWhyTheInitialProgramIsInvalid(t *testing.T) {
 		for _, arm := range []report.Search{one, many} {
 			row := arm.Trajectory[0]
 			if row.Reason != start.Reason || (row.Valid == 1) != start.Valid || arm.Trajectory[1].Reason != "" {
-				t.Errorf("initial program %+v: row 0 has reason %q and %d valid, row 1 %q", start, row.Reason, row.Valid, arm.Trajectory[1].Reason)
+				t.Errorf("initial program %+v: row 0 has reason %q and %d valid, row 1 %q", start, row.Reason, row.Valid,
+					arm.Trajectory[1].Reason)
 			}
 		}
 	}

@@ -38,7 +38,8 @@ func TestSaveFile(t *testing.T) {
 	if left := names(t, filepath.Dir(path)); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
-	if err := report.SaveFile(filepath.Join(path, "under-a-file.json"), nil); err == nil || !strings.Contains(err.Error(), "under-a-file.json") {
+	if err := report.SaveFile(filepath.Join(path, "under-a-file.json"), nil); err == nil ||
+		!strings.Contains(err.Error(), "under-a-file.json") {
 		t.Errorf("error %v, want one that names the path", err)
 	}
 }

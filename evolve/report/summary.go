@@ -20,15 +20,15 @@ const (
 	mostReason  = 200 // runes of one
 )
 
-// Summary returns in about ten lines why a run stopped, what the best program scores, what was spent, and what became of
-// the children: how many are valid, and of the others the most frequent reasons, counted. What earlier incarnations of
-// the run paid for is in what was spent. The text ends with a newline, and what models and programs wrote in it cannot
-// steer a terminal.
+// Summary returns in about ten lines why a run stopped, what the best program scores, what was spent, and what became
+// of the children: how many are valid, and of the others the most frequent reasons, counted. What earlier incarnations
+// of the run paid for is in what was spent. The text ends with a newline, and what models and programs wrote in it
+// cannot steer a terminal.
 //
-// models are those that may have been asked, as in [evolve.Budget]. An attempt that names none of them is charged as the
-// first. FLOPs are those of the worst case (package flops). Tokens and money are those of usage, or without it of what was
-// streamed. A line leaves out what cannot be known: FLOPs without active parameters, money if one of the models has no
-// price.
+// models are those that may have been asked, as in [evolve.Budget]. An attempt that names none of them is charged as
+// the first. FLOPs are those of the worst case (package flops). Tokens and money are those of usage, or without it of
+// what was streamed. A line leaves out what cannot be known: FLOPs without active parameters, money if one of the
+// models has no price.
 func Summary(r *evolve.Result, models ...llm.Model) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "stopped   %s after %.1f s\n", stopped(r), r.Elapsed.Seconds())

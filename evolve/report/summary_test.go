@@ -14,13 +14,16 @@ import (
 
 // A summary says why no child has a score: the reasons, counted, in about ten lines that cannot steer a terminal.
 func TestSummaryOfARunWithoutAScore(t *testing.T) {
-	replies := []string{"```\none\n```", "```\none\x1b[2J\n```", "-", "", "```\none\n```", "```\n" + strings.Repeat("x ", 300) + "\n```"}
+	replies := []string{"```\none\n```", "```\none\x1b[2J\n```", "-", "", "```\none\n```",
+		"```\n" + strings.Repeat("x ", 300) + "\n```"}
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 		i := int(req.Seed) % len(replies)
 		if replies[i] == "" {
-			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer, Err: "500"}}}, errors.New("500: out of memory")
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer, Err: "500"}}},
+				errors.New("500: out of memory")
 		}
-		return llm.Reply{Text: strings.Trim(replies[i], "-"), Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 1000, CompletionTokens: 100}}}}, nil
+		return llm.Reply{Text: strings.Trim(replies[i], "-"),
+			Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 1000, CompletionTokens: 100}}}}, nil
 	})
 	seeds := make([]uint32, len(replies))
 	arm := &once{Breeder: evolve.Breeder{Task: sum(), LLM: model}, seeds: seeds}
@@ -35,8 +38,10 @@ func TestSummaryOfARunWithoutAScore(t *testing.T) {
 	got := report.Summary(r, priced)
 	for _, want := range []string{
 		"stopped   budget (Rounds) after", "best      -94.000000, of the initial program: no child is better",
-		"calls     5 answered, 1 failed, 0 timed out, 0 abandoned or lost, in 6 attempts\n", "5000 prompt tokens (0 cached), 500 completion tokens, ", "FLOPs, money 0.01\n",
-		"children  6: 4 invalid, 1 without a program, 1 failed\n", "        2 invalid: not a number: \"one\"\n", "        1 failed: 500: out of memory\n",
+		"calls     5 answered, 1 failed, 0 timed out, 0 abandoned or lost, in 6 attempts\n",
+		"5000 prompt tokens (0 cached), 500 completion tokens, ", "FLOPs, money 0.01\n",
+		"children  6: 4 invalid, 1 without a program, 1 failed\n", "        2 invalid: not a number: \"one\"\n",
+		"        1 failed: 500: out of memory\n",
 		"        1 invalid: not a number: \"one\\x1b[2J\"\n",
 	} {
 		if !strings.Contains(got, want) {

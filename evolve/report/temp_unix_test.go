@@ -68,7 +68,8 @@ func TestLeavingsAreRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "result.json")
-			for _, others := range []string{".result.json.1.json", ".result.json.", ".result.json.x1", "result.json.1", ".result.js.1", ".result.json.1/2"} {
+			for _, others := range []string{".result.json.1.json", ".result.json.", ".result.json.x1", "result.json.1",
+				".result.js.1", ".result.json.1/2"} {
 				if err := report.SaveFile(filepath.Join(dir, others), nil); err != nil {
 					t.Fatal(err)
 				}

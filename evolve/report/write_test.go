@@ -43,14 +43,16 @@ func written(t *testing.T, v any) string {
 // odd returns a result with children that have no program, no attempts, and text that is not plain.
 func odd() *evolve.Result {
 	failed := llm.Attempt{Status: llm.Failed, Kind: llm.KindRateLimit, Err: "<html>429 & \"more\"\n\u2028</html>"}
-	scored := eval.Candidate{Program: "x", Result: eval.Result{Valid: true, Score: 1e-9, Metrics: map[string]float64{"<b>": 1, "a": 2}}}
+	scored := eval.Candidate{Program: "x", Result: eval.Result{Valid: true, Score: 1e-9,
+		Metrics: map[string]float64{"<b>": 1, "a": 2}}}
 	return &evolve.Result{
 		Stop: evolve.StopBudget, Limit: "Calls", Best: scored,
 		Arms: []evolve.ArmResult{
 			{Start: eval.Candidate{Result: eval.Invalid("no <program>")}},
 			{Start: scored, Best: scored, Generations: []evolve.Generation{
 				{Index: 1, Best: scored},
-				{Index: 2, Partial: true, Children: []evolve.Child{{Err: "no reply"}, {Index: 1, Attempts: []llm.Attempt{failed, failed}}, {Index: 2, Candidate: scored, Duplicate: true}}},
+				{Index: 2, Partial: true, Children: []evolve.Child{{Err: "no reply"},
+					{Index: 1, Attempts: []llm.Attempt{failed, failed}}, {Index: 2, Candidate: scored, Duplicate: true}}},
 			}},
 		},
 		Rounds:  []evolve.Round{{Pull: bandit.Pull{Arm: 1, Prob: 0.5}, Generation: 1}},
@@ -71,7 +73,8 @@ type list []list
 // What is written as it comes is what encoding/json writes of the whole.
 func TestWriteIsWhatAnEncoderWrites(t *testing.T) {
 	r := odd()
-	many := report.NewBandit(r, report.BanditHeader{Header: report.Header{Task: "a<b", Model: tiny}, ArmSeeds: []uint32{1, 2}})
+	many := report.NewBandit(r, report.BanditHeader{Header: report.Header{Task: "a<b", Model: tiny},
+		ArmSeeds: []uint32{1, 2}})
 	r.Arms = r.Arms[1:]
 	greedy := report.NewGreedy(r, report.Header{Task: "a<b", Model: tiny, T: 2, N: 3}, 7)
 	greedyOfNothing := report.NewGreedy(&evolve.Result{Arms: make([]evolve.ArmResult, 1)}, report.Header{}, 0)
@@ -110,7 +113,8 @@ func TestWriteIsWhatAnEncoderWrites(t *testing.T) {
 // A file that was read is written as it was.
 func TestReportsAreReadAsTheyAreWritten(t *testing.T) {
 	r := odd()
-	want := written(t, report.NewBandit(r, report.BanditHeader{Header: report.Header{Task: "a<b", Model: tiny}, ArmSeeds: []uint32{1, 2}}))
+	want := written(t, report.NewBandit(r, report.BanditHeader{Header: report.Header{Task: "a<b", Model: tiny},
+		ArmSeeds: []uint32{1, 2}}))
 	var read report.Bandit
 	if err := json.Unmarshal([]byte(want), &read); err != nil {
 		t.Fatal(err)
@@ -140,7 +144,8 @@ func TestWriteFails(t *testing.T) {
 	r.Arms = r.Arms[1:]
 	header := report.Header{Model: tiny}
 	room := full(100)
-	if err := report.Write(&room, report.NewGreedy(r, header, 1)); !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "report: ") {
+	if err := report.Write(&room, report.NewGreedy(r, header, 1)); !errors.Is(err, errFull) ||
+		!strings.HasPrefix(err.Error(), "report: ") {
 		t.Errorf("a full disk: error %v", err)
 	}
 	r.Arms[0].Generations[1].Children[2].Result.Score = math.NaN()
@@ -167,7 +172,8 @@ func TestWriteHoldsLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		if w.piece > most || w.all < 100*most {
-			t.Errorf("generations of %d: %d bytes, of which %d were held; want many, and at most %d held", n, w.all, w.piece, most)
+			t.Errorf("generations of %d: %d bytes, of which %d were held; want many, and at most %d held", n, w.all, w.piece,
+				most)
 		}
 	}
 }

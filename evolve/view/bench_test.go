@@ -27,7 +27,8 @@ func madeRecords(children, lines int, yield func(record.Record)) {
 	arm, body := 0, strings.Repeat("x = x + 1  # a line of a program\n", lines)
 	add(record.Record{Kind: record.Header, Fingerprint: journal.Fingerprint{"task": "made"}})
 	add(record.Record{Kind: record.Incarnation})
-	add(record.Record{Kind: record.Run, Fingerprint: journal.Fingerprint{"arms": "1"}, Models: []record.Model{{Key: "m", ActiveParams: 1e9}}})
+	add(record.Record{Kind: record.Run, Fingerprint: journal.Fingerprint{"arms": "1"},
+		Models: []record.Model{{Key: "m", ActiveParams: 1e9}}})
 	for pull := range children / 8 {
 		add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm, Prob: 1, Calls: 8})
 		for i := range 8 {
@@ -35,13 +36,15 @@ func madeRecords(children, lines int, yield func(record.Record)) {
 			text := fmt.Sprintf("# %d\n%s", id, body)
 			key, call := record.KeyOf(text).String(), fmt.Sprintf("%064x", id)
 			add(record.Record{Kind: record.Begin, Key: call, Pull: &pull})
-			reply := &llm.Reply{Text: "Here it is.\n```python\n" + text + "```", Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 900, CompletionTokens: 700}, Model: "m"}}}
+			reply := &llm.Reply{Text: "Here it is.\n```python\n" + text + "```",
+				Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 900, CompletionTokens: 700}, Model: "m"}}}
 			add(record.Record{Kind: record.Completion, Key: call, Reply: reply})
 			add(record.Record{Kind: record.Program, Key: key, Text: text})
 			score := float64(id * 7919 % 10_007)
 			add(record.Record{Kind: record.Evaluation, Key: call, Program: key, Result: &eval.Result{Valid: true, Score: score}})
 			add(record.Record{Kind: record.Child, Key: call, Pull: &pull, Child: &i, Step: pull + 1,
-				Program: key, Proposal: books.Proposal{ID: id, Parents: []int{max(0, id-9)}, Operator: "rewrite", State: books.StateValid, Valid: true, Score: score}})
+				Program: key, Proposal: books.Proposal{ID: id, Parents: []int{max(0, id-9)}, Operator: "rewrite",
+					State: books.StateValid, Valid: true, Score: score}})
 		}
 		add(record.Record{Kind: record.Report, Pull: &pull, Reward: 1})
 	}

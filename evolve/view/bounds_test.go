@@ -40,7 +40,8 @@ func tell(text string) *runLog {
 	pull, arm := 0, 0
 	first, second := record.KeyOf("first").String(), record.KeyOf("second").String()
 	bad := llm.Attempt{Status: llm.Failed, Kind: text, Err: text, Endpoint: text, Model: text}
-	good := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: -5, CompletionTokens: math.MaxInt}, Endpoint: text, Model: text}
+	good := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: -5, CompletionTokens: math.MaxInt},
+		Endpoint: text, Model: text}
 	for i, r := range []record.Record{
 		{Kind: record.Header, Fingerprint: journal.Fingerprint{"task": text, text: text}},
 		{Kind: record.Incarnation, Command: text},
@@ -52,9 +53,13 @@ func tell(text string) *runLog {
 		{Kind: record.Completion, Key: "1", Reply: &llm.Reply{Text: text, Attempts: []llm.Attempt{bad, good}}},
 		{Kind: record.Program, Key: second, Text: text + "\nend"},
 		{Kind: record.Evaluation, Program: second, Result: &eval.Result{Valid: true, Score: math.MaxFloat64}},
-		{Kind: record.Child, Key: "1", Pull: &pull, Child: new(int), Program: second, Proposal: books.Proposal{ID: 1, Parents: []int{0}, Operator: text, Labels: map[string]string{"cell": text}, State: books.StateValid, Valid: true, Score: math.MaxFloat64}},
-		{Kind: record.Failure, Key: "2", Reply: &llm.Reply{Attempts: []llm.Attempt{bad}}, Error: &llm.ErrorRecord{Text: text}},
-		{Kind: record.Child, Key: "2", Pull: &pull, Child: ptr(1), Proposal: books.Proposal{ID: 2, Parents: []int{2, -1}, Operator: text, State: books.StateFailed, Reason: text}},
+		{Kind: record.Child, Key: "1", Pull: &pull, Child: new(int), Program: second,
+			Proposal: books.Proposal{ID: 1, Parents: []int{0}, Operator: text, Labels: map[string]string{"cell": text},
+				State: books.StateValid, Valid: true, Score: math.MaxFloat64}},
+		{Kind: record.Failure, Key: "2", Reply: &llm.Reply{Attempts: []llm.Attempt{bad}},
+			Error: &llm.ErrorRecord{Text: text}},
+		{Kind: record.Child, Key: "2", Pull: &pull, Child: ptr(1),
+			Proposal: books.Proposal{ID: 2, Parents: []int{2, -1}, Operator: text, State: books.StateFailed, Reason: text}},
 		{Kind: record.Refusal, Key: "3", Limit: text},
 		{Kind: record.Pause, Stop: "error", Error: &llm.ErrorRecord{Text: text}},
 	} {
@@ -66,8 +71,8 @@ func tell(text string) *runLog {
 
 func ptr[T any](v T) *T { return &v }
 
-// Whatever programs and messages hold, the page's data are JSON within bounds, names are fit to be read, and the text of a
-// program is its own.
+// Whatever programs and messages hold, the page's data are JSON within bounds, names are fit to be read, and the text
+// of a program is its own.
 func TestHostileTexts(t *testing.T) {
 	for reason, text := range hostileTexts {
 		t.Run(reason, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Pages are read while records come in. It is for the race detector, and checks that no page sees a column that is longer
-// than another.
+// Pages are read while records come in. It is for the race detector, and checks that no page sees a column that is
+// longer than another.
 func TestStateWhileRecordsComeIn(t *testing.T) {
 	l := newLog("1", "made")
 	done := make(chan struct{})
@@ -19,7 +19,8 @@ func TestStateWhileRecordsComeIn(t *testing.T) {
 			var from rowCursor
 			for {
 				s := l.State(from)
-				lengths := []int{len(s.Children.Arm), len(s.Children.Score), len(s.Children.Program), len(s.Children.Money), len(s.Children.Parents)}
+				lengths := []int{len(s.Children.Arm), len(s.Children.Score), len(s.Children.Program), len(s.Children.Money),
+					len(s.Children.Parents)}
 				if slices.Min(lengths) != slices.Max(lengths) {
 					t.Errorf("columns of %v rows", lengths)
 				}

@@ -22,11 +22,13 @@ import (
 // search is a search for a long program.
 func search() []evolve.Arm {
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: strings.Repeat("x", int(req.Seed%9)), Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{}}}}, nil
+		return llm.Reply{Text: strings.Repeat("x", int(req.Seed%9)),
+			Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{}}}}, nil
 	})
-	long, err := task.New(task.Spec{Name: "long", System: "Say x.", Initial: "x", Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-		return eval.Result{Valid: true, Score: float64(len(program))}, nil
-	})})
+	long, err := task.New(task.Spec{Name: "long", System: "Say x.", Initial: "x",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			return eval.Result{Valid: true, Score: float64(len(program))}, nil
+		})})
 	if err != nil {
 		log.Fatal(err)
 	}

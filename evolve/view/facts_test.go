@@ -17,8 +17,11 @@ func TestFactsAreReadable(t *testing.T) {
 	digest := strings.Repeat("e527", 16)
 	l := newLog("1", "run")
 	for _, r := range []record.Record{
-		{Kind: record.Header, Fingerprint: journal.Fingerprint{"task": "cp, programs and prompt " + digest, "model": "a, b", "search": digest, "seeds": "40, " + digest[:16], "flops": "1000000000000000000"}},
-		{Kind: record.Completion, Key: "1", Reply: &llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 956_000, CompletionTokens: 507}}}}},
+		{Kind: record.Header, Fingerprint: journal.Fingerprint{"task": "cp, programs and prompt " + digest, "model": "a, b",
+			"search": digest, "seeds": "40, " + digest[:16], "flops": "1000000000000000000"}},
+		{Kind: record.Completion, Key: "1",
+			Reply: &llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK,
+				Usage: &llm.Usage{PromptTokens: 956_000, CompletionTokens: 507}}}}},
 	} {
 		l.Add(r)
 	}

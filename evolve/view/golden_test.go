@@ -25,8 +25,8 @@ var (
 	scriptPart = regexp.MustCompile(`(?s)<script>.*?</script>`)
 )
 
-// readable returns a report without its script and style, and with its data as indented JSON, so that a difference can be
-// read.
+// readable returns a report without its script and style, and with its data as indented JSON, so that a difference can
+// be read.
 func readable(t *testing.T, page []byte) []byte {
 	t.Helper()
 	part := dataPart.FindSubmatch(page)

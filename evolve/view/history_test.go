@@ -40,7 +40,8 @@ func TestEarlierJournal(t *testing.T) {
 	for i, program := range s.Children.Program {
 		scored := s.Children.Score[i] != nil
 		if scored != (s.Children.State[i] == childValid) || program == "" && s.Children.State[i] != childUnparsed {
-			t.Errorf("row %d with program %q has the state %d and the reason %q", i, program, s.Children.State[i], s.Children.Reason[i])
+			t.Errorf("row %d with program %q has the state %d and the reason %q", i, program, s.Children.State[i],
+				s.Children.Reason[i])
 		}
 	}
 	if meter(s, "Calls") == 0 || meter(s, "Evaluations") == 0 {
@@ -48,8 +49,8 @@ func TestEarlierJournal(t *testing.T) {
 	}
 }
 
-// A search may allocate to searches of its own, each of which counts its children from 1. A child's parents are those of
-// its own one.
+// A search may allocate to searches of its own, each of which counts its children from 1. A child's parents are those
+// of its own one.
 func TestSearchesWithin(t *testing.T) {
 	l := newLog("1", "within")
 	for pull, c := range []struct {
@@ -62,10 +63,12 @@ func TestSearchesWithin(t *testing.T) {
 	}{{"0", 1, 0, 1, 1, 0}, {"1", 1, 0, 2, 2, 0}, {"0", 2, 1, 3, 3, 1}, {"1", 2, 1, 4, 4, 2}} {
 		l.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: new(int)})
 		l.Add(record.Record{Kind: record.Child, Pull: &pull, Child: new(int), Step: 1,
-			Program: strings.Repeat(c.search, c.id), Proposal: books.Proposal{ID: c.id, Parents: []int{c.parent}, Labels: map[string]string{"search": c.search}, State: books.StateValid, Valid: true, Score: c.score}})
+			Program: strings.Repeat(c.search, c.id), Proposal: books.Proposal{ID: c.id, Parents: []int{c.parent},
+				Labels: map[string]string{"search": c.search}, State: books.StateValid, Valid: true, Score: c.score}})
 		s := l.State(rowCursor{}).Children
 		if s.ID[pull] != c.wantID || s.Parents[pull][0] != c.wantKnown {
-			t.Errorf("child %d of search %s is %d with the parent %d, want %d with %d", c.id, c.search, s.ID[pull], s.Parents[pull][0], c.wantID, c.wantKnown)
+			t.Errorf("child %d of search %s is %d with the parent %d, want %d with %d", c.id, c.search, s.ID[pull],
+				s.Parents[pull][0], c.wantID, c.wantKnown)
 		}
 	}
 	if line := l.State(rowCursor{}).Line; len(line) != 2 || line[0].Program != "1" || line[1].Program != "11" {
@@ -83,11 +86,13 @@ func TestTwoRunsInOneFile(t *testing.T) {
 	defer j.Close()
 	children, calls := 0, 0
 	for seed := range uint32(2) {
-		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: runtest.Sum(task.Spec{}, 100), LLM: adder, N: 3, Seed: 50 + seed})
+		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: runtest.Sum(task.Spec{}, 100), LLM: adder, N: 3,
+			Seed: 50 + seed})
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 3}, Journal: j})
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 3},
+			Journal: j})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +102,8 @@ func TestTwoRunsInOneFile(t *testing.T) {
 	if len(s.Arms) != 2 || s.Arms[1].Program != s.Arms[0].Program || !strings.Contains(s.Arms[1].Name, "run 2") {
 		t.Errorf("arms %+v", s.Arms)
 	}
-	if len(s.Children.ID) != children || meter(s, "Calls") != float64(calls) || len(s.Rounds.Arm) != 6 || s.Rounds.Arm[5] != 1 {
+	if len(s.Children.ID) != children || meter(s, "Calls") != float64(calls) || len(s.Rounds.Arm) != 6 ||
+		s.Rounds.Arm[5] != 1 {
 		t.Errorf("%d children, %v calls, rounds of %v", len(s.Children.ID), meter(s, "Calls"), s.Rounds.Arm)
 	}
 	if f := fact(t, s, "Runs"); f.Value != "2" {
@@ -117,7 +123,8 @@ func TestRaisedRun(t *testing.T) {
 	})
 	r := trial{path: path, arms: 1, n: 4, rounds: 8, model: stalling, stalls: 2}
 	r.run(t)
-	if s := read(t, path).State(rowCursor{}); s.Status != "over" || !strings.Contains(fact(t, s, "Stopped").Value, "stalled") {
+	if s := read(t, path).State(rowCursor{}); s.Status != "over" ||
+		!strings.Contains(fact(t, s, "Stopped").Value, "stalled") {
 		t.Errorf("after the limit: status %q, stopped: %q", s.Status, fact(t, s, "Stopped").Value)
 	}
 	r.stalls = 1000
@@ -149,9 +156,11 @@ func TestPlaces(t *testing.T) {
 		labels map[string]string
 		score  float64
 	}{
-		{map[string]string{"cell": "3 4", "island": "1"}, 5}, {map[string]string{"cell": "3 4"}, 7}, {map[string]string{"island": "1"}, 6}, {nil, 9},
+		{map[string]string{"cell": "3 4", "island": "1"}, 5}, {map[string]string{"cell": "3 4"}, 7},
+		{map[string]string{"island": "1"}, 6}, {nil, 9},
 	} {
-		l.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &i, Proposal: books.Proposal{ID: i + 1, Labels: c.labels, Valid: true, Score: c.score, State: books.StateValid}})
+		l.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &i,
+			Proposal: books.Proposal{ID: i + 1, Labels: c.labels, Valid: true, Score: c.score, State: books.StateValid}})
 	}
 	check := func() {
 		t.Helper()
@@ -160,10 +169,12 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("places %+v of the children %v", s.Places, s.Children)
 		}
 		cell, island := s.Places[0], s.Places[1]
-		if cell.Kind != "cell" || len(cell.At) != 2 || cell.At[1] != 4 || cell.Children != 2 || cell.Row != 1 || cell.Score != 7 {
+		if cell.Kind != "cell" || len(cell.At) != 2 || cell.At[1] != 4 || cell.Children != 2 || cell.Row != 1 ||
+			cell.Score != 7 {
 			t.Errorf("cell %+v", cell)
 		}
-		if island.Kind != "island" || island.Children != 2 || island.Row != 2 || s.Labels[s.Children.Island[2]] != "island 1" {
+		if island.Kind != "island" || island.Children != 2 || island.Row != 2 ||
+			s.Labels[s.Children.Island[2]] != "island 1" {
 			t.Errorf("island %+v", island)
 		}
 	}
@@ -177,7 +188,8 @@ func TestChildMadeAgain(t *testing.T) {
 	l := newLog("1", "")
 	pull, arm, index := 0, 0, 0
 	l.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
-	given := record.Record{Kind: record.Child, Pull: &pull, Child: &index, Step: 1, Proposal: books.Proposal{ID: 1, State: books.StateAbandoned, Reason: "stopped"}}
+	given := record.Record{Kind: record.Child, Pull: &pull, Child: &index, Step: 1,
+		Proposal: books.Proposal{ID: 1, State: books.StateAbandoned, Reason: "stopped"}}
 	l.Add(given)
 	first := l.State(rowCursor{})
 	l.Add(record.Record{Kind: record.Pause, Stop: "canceled"})

@@ -37,8 +37,8 @@ func TestKilledProcess(t *testing.T) {
 	killedTrial(path).run(t)
 }
 
-// kill makes a part of the run in a process of its own, and kills that with calls under way, once its journal has so many
-// more children.
+// kill makes a part of the run in a process of its own, and kills that with calls under way, once its journal has so
+// many more children.
 func kill(t *testing.T, path string, children int) {
 	t.Helper()
 	was, _, parts := progress(path)
@@ -57,8 +57,8 @@ func kill(t *testing.T, path string, children int) {
 	t.Error("the run made no children")
 }
 
-// progress returns how many children a journal has, how many calls its last process has under way, and how many processes
-// worked on it.
+// progress returns how many children a journal has, how many calls its last process has under way, and how many
+// processes worked on it.
 func progress(path string) (children, open, parts int) {
 	for r, err := range record.Read(path) {
 		switch {
@@ -77,8 +77,8 @@ func progress(path string) (children, open, parts int) {
 	return children, open, parts
 }
 
-// A run that is killed twice and goes on is one history: each child once, all that was paid for, the lost calls named, and
-// no time in which nothing ran.
+// A run that is killed twice and goes on is one history: each child once, all that was paid for, the lost calls named,
+// and no time in which nothing ran.
 func TestKilledRunIsOneHistory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.journal")
 	kill(t, path, 6)

@@ -36,10 +36,12 @@ func TestSumsAreTheResults(t *testing.T) {
 		{"one search", trial{arms: 1, n: 5, rounds: 6}},
 		{"several searches", trial{arms: 3, n: 4, rounds: 12}},
 		{"several in flight", trial{arms: 4, n: 3, rounds: 16, inFlight: 3}},
-		{"a target that is reached while others are in flight", trial{arms: 4, n: 3, rounds: 400, inFlight: 4, target: ptr(90.0)}},
+		{"a target that is reached while others are in flight",
+			trial{arms: 4, n: 3, rounds: 400, inFlight: 4, target: ptr(90.0)}},
 		{"an evaluator that asks a judge", trial{arms: 2, n: 4, rounds: 8, judge: opinion}},
 		{"a model that asks another", trial{arms: 2, n: 4, rounds: 8, model: thinker}},
-		{"both, and a target that cuts them off", trial{arms: 4, n: 3, rounds: 400, inFlight: 4, target: ptr(40.0), model: thinker, judge: opinion}},
+		{"both, and a target that cuts them off", trial{arms: 4, n: 3, rounds: 400, inFlight: 4, target: ptr(40.0),
+			model: thinker, judge: opinion}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.path = filepath.Join(t.TempDir(), "run.journal")
@@ -49,7 +51,8 @@ func TestSumsAreTheResults(t *testing.T) {
 	}
 }
 
-// sent counts the children that were sent. One that the budget had no room for is a row of the page and not in a result.
+// sent counts the children that were sent. One that the budget had no room for is a row of the page and not in a
+// result.
 func sent(c childColumns) (n int) {
 	for i, state := range c.State {
 		if state != childRefused || c.Program[i] != "" {
@@ -131,7 +134,8 @@ func TestLedgersAddUp(t *testing.T) {
 				t.Errorf("%s: row %+v", l.Kind, r)
 			}
 		}
-		if sum.Children != len(s.Children.ID) || sum.Improved != improved || sum.Calls != res.Calls || float64(sum.Tokens) != meter(s, "Tokens") || sum.FLOPs != meter(s, "FLOPs") {
+		if sum.Children != len(s.Children.ID) || sum.Improved != improved || sum.Calls != res.Calls ||
+			float64(sum.Tokens) != meter(s, "Tokens") || sum.FLOPs != meter(s, "FLOPs") {
 			t.Errorf("%s: the rows sum to %+v: want %d children, of which %d improved, %d calls, %v tokens, %v FLOPs",
 				l.Kind, sum, len(s.Children.ID), improved, res.Calls, meter(s, "Tokens"), meter(s, "FLOPs"))
 		}
@@ -169,8 +173,10 @@ func TestPiecesAreTheWhole(t *testing.T) {
 		page.Next = s.Next
 	}
 	whole := l.State(rowCursor{})
-	for _, diff := range []string{cmp.Diff(whole.Children.ID, page.Children.ID), cmp.Diff(whole.Children.State, page.Children.State),
-		cmp.Diff(whole.Children.Program, page.Children.Program), cmp.Diff(whole.Rounds.Reward, page.Rounds.Reward), cmp.Diff(whole.Rounds.Over, page.Rounds.Over)} {
+	for _, diff := range []string{cmp.Diff(whole.Children.ID, page.Children.ID),
+		cmp.Diff(whole.Children.State, page.Children.State),
+		cmp.Diff(whole.Children.Program, page.Children.Program), cmp.Diff(whole.Rounds.Reward, page.Rounds.Reward),
+		cmp.Diff(whole.Rounds.Over, page.Rounds.Over)} {
 		if diff != "" {
 			t.Errorf("(-asked once +in pieces)\n%s", diff)
 		}
@@ -180,8 +186,8 @@ func TestPiecesAreTheWhole(t *testing.T) {
 	}
 }
 
-// A run that is canceled and goes on, twice, is one history. Its models and its evaluator ask others, whose calls are cut
-// off as well.
+// A run that is canceled and goes on, twice, is one history. Its models and its evaluator ask others, whose calls are
+// cut off as well.
 func TestResumedRunIsOneHistory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.journal")
 	r := trial{path: path, arms: 2, n: 4, rounds: 9, model: thinker, judge: opinion}

@@ -14,7 +14,8 @@ import (
 // hostile are texts that try to run, to leave the place where they are shown, or to stop the page. Those that come to
 // run set a variable, the title, or open a dialog.
 var hostile = map[string]string{
-	"the script ends":               `</script><script>window.canary = 1; document.title = 'canary'; alert('canary')</script>`,
+	"the script ends": `</script><script>window.canary = 1; document.title = 'canary'; ` +
+		`alert('canary')</script>`,
 	"a comment in a script":         `<!--<script>`,
 	"noscript, style and title end": `</noscript></style></title></textarea></template><script>window.canary = 1</script>`,
 	"an event handler":              `<img src=x onerror="window.canary = 1; alert('canary')">`,
@@ -34,8 +35,8 @@ var hostile = map[string]string{
 	"the names of objects":          `__proto__`,
 }
 
-// hostileState has a text in every field that holds one. A long one is whole where a runLog does not cut it, but once for each
-// kind of field, as most of the test's time goes into packing and unpacking it.
+// hostileState has a text in every field that holds one. A long one is whole where a runLog does not cut it, but once
+// for each kind of field, as most of the test's time goes into packing and unpacking it.
 func hostileState(long string) runState {
 	s := synthetic(60, 2, 3)
 	text := long[:min(len(long), 4<<10)]
@@ -57,26 +58,30 @@ func hostileState(long string) runState {
 	s.Programs[best] = programText{Text: long, Runs: []int{1, tokenKeyword, 1, tokenString}}
 	for i := range s.Line {
 		s.Line[i].Operator, s.Line[i].Model, s.Line[i].Said = text, text, text
-		s.Line[i].Diff = []lineChange{{"-", text, 1, 1}, {"+", text, 1, 1}, {"@", text, 1, 1}, {"f", text, 0, 0}, {text, text, 1, 1}}
+		s.Line[i].Diff = []lineChange{{"-", text, 1, 1}, {"+", text, 1, 1}, {"@", text, 1, 1}, {"f", text, 0, 0},
+			{text, text, 1, 1}}
 	}
 	s.Tree, s.Change = true, []lineChange{{"f", text, 0, 0}, {"+", text, 1, 1}}
 	s.Line[len(s.Line)-1].Diff[0].Text = long
 	s.Ledgers = []ledgerTable{{text, []ledgerRow{{Name: text, Children: 1}}}}
-	s.Endpoints = []endpointState{{Name: text, Statuses: map[string]int{text: 1}, Errors: []message{{Text: text, Kind: text, Count: 1}}}}
+	s.Endpoints = []endpointState{{Name: text, Statuses: map[string]int{text: 1},
+		Errors: []message{{Text: text, Kind: text, Count: 1}}}}
 	s.Places = []placeState{{Kind: "cell", Name: text, At: []int{0, 0}, Row: s.Best[0]}, {Kind: text, Name: text, Row: -1}}
 	s.Messages = []message{{Kind: text, Text: long, Count: 1}}
 	return s
 }
 
 func hostileStudy(text string) Study {
-	svg := `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="parent.canary = 1"><script>parent.canary = 1; alert('canary')</script>` +
+	svg := `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="parent.canary = ` +
+		`1"><script>parent.canary = 1; alert('canary')</script>` +
 		`<image href="http://127.0.0.1:9/z" width="9" height="9"/><rect width="9" height="9"/></svg>`
-	return Study{Name: text, Facts: []Fact{{text, text, text}}, Warnings: []string{text}, Figures: []Figure{{text, text, []byte(svg)}},
-		Tables: []Table{{text, []string{text, text}, [][]string{{text, text}, {text}}, []bool{true, false}}}}
+	return Study{Name: text, Facts: []Fact{{text, text, text}}, Warnings: []string{text},
+		Figures: []Figure{{text, text, []byte(svg)}},
+		Tables:  []Table{{text, []string{text, text}, [][]string{{text, text}, {text}}, []bool{true, false}}}}
 }
 
-// Whatever a program or a message holds, it is shown as text: nothing in it runs or is loaded, and the page goes on working.
-// Each text has a run and a study of its own in one page.
+// Whatever a program or a message holds, it is shown as text: nothing in it runs or is loaded, and the page goes on
+// working. Each text has a run and a study of its own in one page.
 func TestHostileTextIsShownAsText(t *testing.T) {
 	p := pageData{Title: strings.Join(slices.Collect(maps.Values(hostile)), " ")}
 	reasons := slices.Sorted(maps.Keys(hostile))
@@ -103,7 +108,8 @@ func looksHarmless(t *testing.T, tab *browsertest.Tab, where string) {
 	if browsertest.Eval[bool](tab, "'canary' in window || document.title === 'canary' || 'canary' in Object.prototype") {
 		t.Errorf("%s ran", where)
 	}
-	const made = "#view script, iframe, link:not([rel=icon]), meta[http-equiv=refresh], #view [onload], #view [onerror], #view svg"
+	const made = "#view script, iframe, link:not([rel=icon]), meta[http-equiv=refresh], #view [onload], #view " +
+		"[onerror], #view svg"
 	if n := browsertest.Eval[int](tab, fmt.Sprintf("document.querySelectorAll(%q).length", made)); n > 0 {
 		t.Errorf("%s made %d elements", where, n)
 	}
@@ -130,7 +136,8 @@ func TestUnseenCharactersAreNamed(t *testing.T) {
 func TestHostileTextWithoutScripts(t *testing.T) {
 	for reason, text := range hostile {
 		var b bytes.Buffer
-		if err := render(&b, pageData{Title: text, Runs: []runState{hostileState(text)}, Studies: []Study{hostileStudy(text)}}); err != nil {
+		if err := render(&b, pageData{Title: text, Runs: []runState{hostileState(text)},
+			Studies: []Study{hostileStudy(text)}}); err != nil {
 			t.Fatalf("%s: %v", reason, err)
 		}
 		if n := strings.Count(b.String(), "<script"); n != 2 {

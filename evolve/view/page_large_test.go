@@ -13,8 +13,8 @@ import (
 
 var measure = flag.Bool("measure", false, "time the page of 40,000 candidates in the browser")
 
-// A run of 40,000 candidates is shown whole. How long that takes is for -measure to say: on a machine that does much else
-// it says little.
+// A run of 40,000 candidates is shown whole. How long that takes is for -measure to say: on a machine that does much
+// else it says little.
 func TestLargeReport(t *testing.T) {
 	const children = 40_000
 	p := pageData{Title: "A large run", Runs: []runState{synthetic(children, 10, 2)}}
@@ -57,5 +57,6 @@ func measurePage(t *testing.T, tab *browsertest.Tab, address string, shown time.
 		tab.Wait(fmt.Sprintf("performance.getEntriesByName('redraw').length > %d", n))
 	}
 	redraws := browsertest.Eval[[]float64](tab, "performance.getEntriesByName('redraw').map(e => e.duration)")
-	t.Logf("%d bytes; ready after %.0f ms by the page's clock, %v with the browser's; redraws in ms: %.1f", size.Size(), ready, shown, redraws)
+	t.Logf("%d bytes; ready after %.0f ms by the page's clock, %v with the browser's; redraws in ms: %.1f", size.Size(),
+		ready, shown, redraws)
 }

@@ -47,7 +47,8 @@ func TestScreenshots(t *testing.T) {
 		tab.Scale(look.width, look.height, look.pixels)
 		tab.Media(look.medium, look.scheme)
 		tab.Settle()
-		tab.Wait("(c => c.width === Math.round(c.parentNode.clientWidth * devicePixelRatio))(document.querySelector('canvas.lineage'))")
+		tab.Wait("(c => c.width === Math.round(c.parentNode.clientWidth * " +
+			"devicePixelRatio))(document.querySelector('canvas.lineage'))")
 		tab.Settle()
 		if !look.whole {
 			browsertest.Eval[bool](tab, "document.querySelector('#allocation').scrollIntoView(), true")
@@ -58,7 +59,9 @@ func TestScreenshots(t *testing.T) {
 	tab.Media("screen", "light")
 	for i := range p.Runs[1:] { // the other runs, as trees
 		browsertest.Eval[bool](tab, fmt.Sprintf("document.querySelector('[data-tab=\"%d\"]').click(), true", i+1))
-		browsertest.Eval[bool](tab, "((s) => { s.value = 'tree'; s.dispatchEvent(new Event('change')); return true; })(document.querySelector('#lineage select'))")
+		browsertest.Eval[bool](tab,
+			"((s) => { s.value = 'tree'; s.dispatchEvent(new Event('change')); return true; "+
+				"})(document.querySelector('#lineage select'))")
 		browsertest.Eval[bool](tab, "document.querySelector('#best tbody tr').click(), true")
 		tab.Settle()
 		tab.Screenshot(filepath.Join(*shots, fmt.Sprintf("run%d.png", i+1)), true)

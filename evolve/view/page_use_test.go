@@ -96,7 +96,9 @@ func TestDarkModeAndPaper(t *testing.T) {
 	if got := looks["print light"][0]; got != "rgb(255, 255, 255)" {
 		t.Errorf("the page is printed on %v, want white", got)
 	}
-	if n := browsertest.Eval[int](tab, "[...document.querySelectorAll('button, nav')].filter(b => b.checkVisibility() && !b.closest('th, td, dd')).length"); n > 0 {
+	if n := browsertest.Eval[int](tab,
+		"[...document.querySelectorAll('button, nav')].filter(b => b.checkVisibility() && !b.closest('th, td, "+
+			"dd')).length"); n > 0 {
 		t.Errorf("%d buttons are printed", n)
 	}
 	unharmed(t, tab)
@@ -111,7 +113,9 @@ func TestNarrowWindow(t *testing.T) {
 	if wide := browsertest.Eval[int](tab, "document.documentElement.scrollWidth"); wide > 360 {
 		t.Errorf("the page is %d pixels wide in a window of 360", wide)
 	}
-	if n := browsertest.Eval[int](tab, "[...document.querySelectorAll('.card')].filter(c => c.checkVisibility() && c.getBoundingClientRect().right > 360).length"); n > 0 {
+	if n := browsertest.Eval[int](tab,
+		"[...document.querySelectorAll('.card')].filter(c => c.checkVisibility() && c.getBoundingClientRect().right > "+
+			"360).length"); n > 0 {
 		t.Errorf("%d parts leave the window", n)
 	}
 	unharmed(t, tab)
@@ -155,7 +159,8 @@ func TestSavedFiles(t *testing.T) {
 		t.Errorf("a name that a spreadsheet would calculate is not quoted: %.200q", rounds)
 	}
 	for _, figure := range []string{"#curves", "#allocation", "#lineage"} {
-		browsertest.Eval[bool](tab, "([...document.querySelectorAll('"+figure+" .tools button')].find(b => b.textContent === 'SVG').click(), true)")
+		browsertest.Eval[bool](tab,
+			"([...document.querySelectorAll('"+figure+" .tools button')].find(b => b.textContent === 'SVG').click(), true)")
 		drawn := browsertest.Eval[int](tab, `window.files.at(-1).text().then(text => {
 			const doc = new DOMParser().parseFromString(text, 'image/svg+xml');
 			return doc.querySelector('parsererror') ? -1 : doc.querySelectorAll('path, rect, circle, text').length; })`)

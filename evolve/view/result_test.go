@@ -21,7 +21,8 @@ func TestFromResult(t *testing.T) {
 	res := r.run(t)
 	var file bytes.Buffer
 	header := report.Header{Task: "sum", Model: adderModel, T: 12, N: 4}
-	if err := report.Write(&file, report.NewBandit(res, report.BanditHeader{Header: header, Algo: "ucb", Policy: "UCB1", ArmSeeds: []uint32{40, 41, 42}})); err != nil {
+	if err := report.Write(&file, report.NewBandit(res,
+		report.BanditHeader{Header: header, Algo: "ucb", Policy: "UCB1", ArmSeeds: []uint32{40, 41, 42}})); err != nil {
 		t.Fatal(err)
 	}
 	s, err := fromResult("1", "result.json", file.Bytes())
@@ -30,7 +31,8 @@ func TestFromResult(t *testing.T) {
 	}
 	compareSums(t, s, res)
 	if want := read(t, path).State(rowCursor{}); s.Status != want.Status || len(s.Ledgers) != len(want.Ledgers) {
-		t.Errorf("status %q and %d ledgers, the journal's are %q and %d", s.Status, len(s.Ledgers), want.Status, len(want.Ledgers))
+		t.Errorf("status %q and %d ledgers, the journal's are %q and %d", s.Status, len(s.Ledgers), want.Status,
+			len(want.Ledgers))
 	}
 	if len(s.Programs) != 0 {
 		t.Errorf("%d programs of a file that holds none", len(s.Programs))
@@ -42,7 +44,8 @@ func TestFromResultOfOneSearch(t *testing.T) {
 	r := trial{path: filepath.Join(t.TempDir(), "run.journal"), arms: 1, n: 5, rounds: 4}
 	res := r.run(t)
 	var file bytes.Buffer
-	if err := report.Write(&file, report.NewGreedy(res, report.Header{Task: "sum", Model: adderModel, T: 4, N: 5}, 40)); err != nil {
+	if err := report.Write(&file, report.NewGreedy(res, report.Header{Task: "sum", Model: adderModel, T: 4, N: 5},
+		40)); err != nil {
 		t.Fatal(err)
 	}
 	s, err := fromResult("1", "result.json", file.Bytes())
@@ -58,7 +61,8 @@ func TestFromResultHeldOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heldOut := `{"held_out": {"score": 0.5, "searched_score": 0.75, "gap": {"mean": 0.25, "low": 0.125, "high": 0.375}, "note": "lower than chance explains"},`
+	heldOut := `{"held_out": {"score": 0.5, "searched_score": 0.75, "gap": {"mean": 0.25, "low": 0.125, "high": ` +
+		`0.375}, "note": "lower than chance explains"},`
 	s, err := fromResult("1", "x", []byte(strings.Replace(string(golden), "{", heldOut, 1)))
 	if err != nil {
 		t.Fatal(err)
@@ -80,10 +84,13 @@ func TestFromResultRefuses(t *testing.T) {
 		{"an empty file", "", "no result file"},
 		{"another object", `{"a": 1}`, "no search with a trajectory"},
 		{"a list", `[1]`, "no result file"},
-		{"a round of a search that is not there", strings.Replace(string(golden), `"selections": [`, `"selections": [99, `, 1), "search 99"},
-		{"a round of a search below 0", strings.Replace(string(golden), `"selections": [`, `"selections": [-1, `, 1), "search -1"},
+		{"a round of a search that is not there", strings.Replace(string(golden), `"selections": [`, `"selections": [99, `,
+			1), "search 99"},
+		{"a round of a search below 0", strings.Replace(string(golden), `"selections": [`, `"selections": [-1, `, 1),
+			"search -1"},
 	} {
-		if _, err := fromResult("1", "x\x1b[2J.json", []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\x1b") {
+		if _, err := fromResult("1", "x\x1b[2J.json", []byte(tt.data)); err == nil ||
+			!strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%s: %v, want one with %q", tt.name, err, tt.want)
 		}
 	}

@@ -26,7 +26,8 @@ var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error)
 		return llm.Reply{}, err
 	}
 	usage := &llm.Usage{PromptTokens: 100, CachedTokens: 40, CompletionTokens: 10 + int(req.Seed%7)}
-	a := llm.Attempt{Status: llm.OK, Usage: usage, MaxTokens: 500, Model: "adder", ActiveParams: 1000, Endpoint: "http://127.0.0.1:1/v1"}
+	a := llm.Attempt{Status: llm.OK, Usage: usage, MaxTokens: 500, Model: "adder", ActiveParams: 1000,
+		Endpoint: "http://127.0.0.1:1/v1"}
 	text := fmt.Sprintf("I add %d.\n```\n%s %d\n```\nThat is all.", req.Seed%10, strings.TrimSpace(program), req.Seed%10)
 	switch req.Seed % 11 {
 	case 1:
@@ -34,10 +35,13 @@ var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error)
 	case 2:
 		text = ""
 	case 3:
-		a = llm.Attempt{Status: llm.Failed, Kind: llm.KindRateLimit, MaxTokens: 500, Model: "adder", ActiveParams: 1000, Err: "429 Too Many Requests", Endpoint: a.Endpoint}
-		return llm.Reply{Attempts: []llm.Attempt{a}}, &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Err: context.DeadlineExceeded}
+		a = llm.Attempt{Status: llm.Failed, Kind: llm.KindRateLimit, MaxTokens: 500, Model: "adder", ActiveParams: 1000,
+			Err: "429 Too Many Requests", Endpoint: a.Endpoint}
+		return llm.Reply{Attempts: []llm.Attempt{a}}, &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit,
+			Err: context.DeadlineExceeded}
 	case 4:
-		late := llm.Attempt{Status: llm.Stalled, Streamed: 9, MaxTokens: 500, Model: "adder", ActiveParams: 1000, Err: "silent for 5 s", Endpoint: a.Endpoint}
+		late := llm.Attempt{Status: llm.Stalled, Streamed: 9, MaxTokens: 500, Model: "adder", ActiveParams: 1000,
+			Err: "silent for 5 s", Endpoint: a.Endpoint}
 		return llm.Reply{Text: text, Attempts: []llm.Attempt{late, a}}, nil
 	}
 	return llm.Reply{Text: text, Attempts: []llm.Attempt{a}}, nil
@@ -55,14 +59,17 @@ var thinker = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, er
 
 // opinion is what a judge says of any program.
 var opinion = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-	a := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 50, CompletionTokens: 3}, Model: "judge", ActiveParams: 500}
+	a := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 50, CompletionTokens: 3}, Model: "judge",
+		ActiveParams: 500}
 	return llm.Reply{Text: "It is good.", Attempts: []llm.Attempt{a}}, nil
 })
 
 // judged is the task with an evaluator that asks a judge of every program first.
 func judged(tk task.Task, judge llm.LLM) task.Task {
 	return task.WithEvaluator(tk, eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "Is it good?\n" + program}}}); err != nil {
+		if _,
+			err := llm.Ask(ctx, judge,
+			llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "Is it good?\n" + program}}}); err != nil {
 			return eval.Result{}, err
 		}
 		return tk.Evaluate(ctx, program)
@@ -88,7 +95,8 @@ func (r trial) run(t testing.TB) *evolve.Result {
 	if r.model == nil {
 		r.model = adder
 	}
-	j, err := journal.Open(r.path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "sum", "model": "adder"}})
+	j, err := journal.Open(r.path, journal.Config{Resume: true,
+		Fingerprint: journal.Fingerprint{"task": "sum", "model": "adder"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +115,8 @@ func (r trial) run(t testing.TB) *evolve.Result {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	res, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: r.rounds, Target: r.target, Stalls: r.stalls}, InFlight: r.inFlight, Journal: j,
+	res, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Rounds: r.rounds, Target: r.target, Stalls: r.stalls}, InFlight: r.inFlight, Journal: j,
 		Observer: func(e evolve.Event) {
 			if r.observe != nil {
 				r.observe(e, cancel)

@@ -11,8 +11,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/browsertest"
 )
 
-// A person watches a run from its first round to its end. Meanwhile the page is clicked, reloaded, and loses its server to
-// another at the same address.
+// A person watches a run from its first round to its end. Meanwhile the page is clicked, reloaded, and loses its server
+// to another at the same address.
 func TestWatchedRun(t *testing.T) {
 	tab := browsertest.Open(t)
 	dir := t.TempDir()
@@ -32,8 +32,9 @@ func TestWatchedRun(t *testing.T) {
 	tab.Wait("document.querySelector('.status').textContent === 'running'")
 
 	tab.Wait("document.querySelector('#best tbody tr')")
-	browsertest.Eval[bool](tab, "document.querySelector('#best tbody tr').click() || true") // at once, as rows may be replaced
-	tab.Wait("document.querySelector('#candidate').textContent.includes('function')")       // asked of the server
+	// at once, as rows may be replaced
+	browsertest.Eval[bool](tab, "document.querySelector('#best tbody tr').click() || true")
+	tab.Wait("document.querySelector('#candidate').textContent.includes('function')") // asked of the server
 	g.rounds(t, 1)
 	tab.Wait(shows(32))
 	if !browsertest.Eval[bool](tab, "document.querySelector('#candidate').textContent.includes('function')") {
@@ -83,12 +84,13 @@ func TestWatchedRun(t *testing.T) {
 
 // shows returns a script that tells whether the page shows so many answered calls.
 func shows(calls int) string {
-	return fmt.Sprintf("[...document.querySelectorAll('#answer .fact')].some(f => f.querySelector('dt').textContent === 'Calls' && "+
+	return fmt.Sprintf("[...document.querySelectorAll('#answer .fact')].some(f => f.querySelector('dt').textContent "+
+		"=== 'Calls' && "+
 		"f.querySelector('dd').textContent.startsWith('%d '))", calls)
 }
 
-// A page of another origin that even knows the token gets nothing: not by a request with it, nor as a frame, a script or
-// an image.
+// A page of another origin that even knows the token gets nothing: not by a request with it, nor as a frame, a script
+// or an image.
 func TestOtherOrigin(t *testing.T) {
 	tab := browsertest.Open(t)
 	s := serving(t, ServerConfig{}, finished(t))
@@ -104,9 +106,12 @@ func TestOtherOrigin(t *testing.T) {
 		"a request without preflight":  `fetch('%s/api/runs?token=%s')`,
 		"a request that wants no text": `fetch('%s/api/runs?token=%s', {mode: 'no-cors'})`,
 		"the page itself":              `fetch('%s/#token=%s', {mode: 'no-cors'})`,
-		"a stream":                     `new Promise((yes, no) => { const e = new EventSource('%s/api/events?token=%s'); e.onopen = yes; e.onerror = no; })`,
-		"a script":                     `new Promise((yes, no) => { const e = document.createElement('script'); e.src = '%s/api/runs?token=%s'; e.onload = yes; e.onerror = no; document.body.append(e); })`,
-		"an image":                     `new Promise((yes, no) => { const e = new Image(); e.src = '%s/report?token=%s'; e.onload = yes; e.onerror = no; })`,
+		"a stream": `new Promise((yes, no) => { const e = new EventSource('%s/api/events?token=%s'); ` +
+			`e.onopen = yes; e.onerror = no; })`,
+		"a script": `new Promise((yes, no) => { const e = document.createElement('script'); e.src = ` +
+			`'%s/api/runs?token=%s'; e.onload = yes; e.onerror = no; document.body.append(e); })`,
+		"an image": `new Promise((yes, no) => { const e = new Image(); e.src = '%s/report?token=%s'; ` +
+			`e.onload = yes; e.onerror = no; })`,
 	} {
 		script = fmt.Sprintf(script, address, token) + `.then(() => 'answered', () => 'refused')`
 		if got := browsertest.Eval[string](tab, script); got != "refused" {

@@ -15,9 +15,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// What it costs a run to be watched: pairs of the same run, one alone and one with readers, in turn, by the processor time
-// of this process, the readers' own included. Each sub-benchmark reports the mean of the pairs' difference and half of its
-// 95 % interval, in percent of a run and in processor time by call.
+// What it costs a run to be watched: pairs of the same run, one alone and one with readers, in turn, by the processor
+// time of this process, the readers' own included. Each sub-benchmark reports the mean of the pairs' difference and
+// half of its 95 % interval, in percent of a run and in processor time by call.
 //
 //	go test ./evolve/view -run '^$' -bench Watched -benchtime 30x
 func BenchmarkWatched(b *testing.B) {
@@ -108,7 +108,8 @@ func look(b *testing.B, s *Server) {
 			continue
 		}
 		var st struct{ Next rowCursor }
-		if ask(b, s, fmt.Sprintf("/api/state?run=%s&children=%d&rounds=%d", l.Runs[0].ID, next.Children, next.Rounds), &st) != nil {
+		if ask(b, s, fmt.Sprintf("/api/state?run=%s&children=%d&rounds=%d", l.Runs[0].ID, next.Children, next.Rounds),
+			&st) != nil {
 			return
 		}
 		next = st.Next

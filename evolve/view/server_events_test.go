@@ -155,11 +155,13 @@ func TestRoom(t *testing.T) {
 func wide(t testing.TB, path string, size int, observe func(evolve.Event)) *evolve.Result {
 	t.Helper()
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: fmt.Sprintf("```\n%d%s\n```", req.Seed, strings.Repeat(" 1", size/2)), Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 1, CompletionTokens: 1}}}}, nil
+		return llm.Reply{Text: fmt.Sprintf("```\n%d%s\n```", req.Seed, strings.Repeat(" 1", size/2)),
+			Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 1, CompletionTokens: 1}}}}, nil
 	})
-	tk, err := task.New(task.Spec{Name: "wide", System: "Numbers.", Initial: "0", Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-		return eval.Result{Valid: true, Score: float64(len(program))}, nil
-	})})
+	tk, err := task.New(task.Spec{Name: "wide", System: "Numbers.", Initial: "0",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			return eval.Result{Valid: true, Score: float64(len(program))}, nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +174,8 @@ func wide(t testing.TB, path string, size int, observe func(evolve.Event)) *evol
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 6}, Journal: j, Observer: observe})
+	result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Calls: 6}, Journal: j, Observer: observe})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +238,8 @@ func TestReadersThatNeverRead(t *testing.T) {
 	if status, body, _ := get(t, s, "/api/runs"); status != 200 {
 		t.Errorf("an honest page is answered %d %s", status, body)
 	}
-	until(t, "some of them wait for room or have taken it", func() bool { most = max(most, s.room.used.Load()); return most > 0 })
+	until(t, "some of them wait for room or have taken it",
+		func() bool { most = max(most, s.room.used.Load()); return most > 0 })
 	until(t, "they are cut off", func() bool { most = max(most, s.room.used.Load()); return s.room.used.Load() == 0 })
 	if most > roomBytes {
 		t.Errorf("%d bytes were kept for them, more than %d", most, roomBytes)

@@ -52,7 +52,8 @@ func TestStateOfAFinishedRun(t *testing.T) {
 	if len(st.Children.Arm) != 24 || st.Status != "over" || st.ID != id || st.Name != "run" {
 		t.Errorf("%d children of %s %q, %s", len(st.Children.Arm), st.ID, st.Name, st.Status)
 	}
-	if rest := state(t, s, id, "&children=20&rounds=1"); len(rest.Children.Arm) != 4 || rest.From != (rowCursor{20, 1}) || rest.Next != st.Next {
+	if rest := state(t, s, id, "&children=20&rounds=1"); len(rest.Children.Arm) != 4 ||
+		rest.From != (rowCursor{20, 1}) || rest.Next != st.Next {
 		t.Errorf("from child 20 and round 1: %d children from %v to %v", len(rest.Children.Arm), rest.From, rest.Next)
 	}
 	best := st.Best[0]
@@ -76,7 +77,8 @@ func TestStateOfAFinishedRun(t *testing.T) {
 func TestReportOfNow(t *testing.T) {
 	s := serving(t, ServerConfig{Title: "a circle packing"}, finished(t))
 	status, body, h := get(t, s, "/report?run="+only(t, s))
-	if status != 200 || !strings.Contains(string(body), "a circle packing") || !strings.Contains(h.Get("Content-Disposition"), "attachment") {
+	if status != 200 || !strings.Contains(string(body), "a circle packing") ||
+		!strings.Contains(h.Get("Content-Disposition"), "attachment") {
 		t.Errorf("the report is %d with %v and %d bytes", status, h, len(body))
 	}
 	if _, token := base(t, s); strings.Contains(string(body), token) {
@@ -108,13 +110,17 @@ func TestFolder(t *testing.T) {
 	}
 	first := headings(t, s)[0].ID
 	small.run(t.Context(), t, in("deep/b.journal"))
-	until(t, "the run that began later is listed", func() bool { return slices.Equal(names(t, s), []string{"a", "deep/b"}) })
+	until(t, "the run that began later is listed", func() bool {
+		return slices.Equal(names(t, s),
+			[]string{"a", "deep/b"})
+	})
 
 	if err := os.Rename(in("a.journal"), in("a.1.journal")); err != nil {
 		t.Fatal(err)
 	}
 	small.run(t.Context(), t, in("a.journal"))
-	until(t, "the run that was moved aside stays beside the new one", func() bool { return slices.Equal(names(t, s), []string{"a", "a.1", "deep/b"}) })
+	until(t, "the run that was moved aside stays beside the new one",
+		func() bool { return slices.Equal(names(t, s), []string{"a", "a.1", "deep/b"}) })
 	if st := state(t, s, first, ""); st.Name != "a.1" || len(st.Children.Arm) != 8 {
 		t.Errorf("the run that was moved aside is %q with %d children", st.Name, len(st.Children.Arm))
 	}
@@ -144,8 +150,8 @@ func TestFollowRefuses(t *testing.T) {
 	}
 }
 
-// A run that is watched from its first round to its end, with a kill of its process in the middle: the status tells whether
-// somebody works on it.
+// A run that is watched from its first round to its end, with a kill of its process in the middle: the status tells
+// whether somebody works on it.
 func TestStatusFollowsTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.journal")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -46,7 +46,8 @@ func TestAccess(t *testing.T) {
 		{"also for the page", "/", both(named("evil.example"+port), anonymous), 421},
 		{"the right name with another port", "/api/runs", named("127.0.0.1:1"), 421},
 		{"without a port it is another server's", "/api/runs", named("127.0.0.1"), 421},
-		{"localhost is this machine, and so is an end of ssh -L with the same port", "/api/runs", named("localhost" + port), 200},
+		{"localhost is this machine, and so is an end of ssh -L with the same port", "/api/runs", named("localhost" + port),
+			200},
 		{"a name that the program has given", "/api/runs", named("lab.example:8000"), 200},
 
 		{"the page's own origin", "/api/runs", header("Origin", address), 200},
@@ -54,16 +55,23 @@ func TestAccess(t *testing.T) {
 		{"another server of this machine", "/api/runs", header("Origin", "http://127.0.0.1:1"), 403},
 		{"a sandboxed page", "/api/runs", header("Origin", "null"), 403},
 		{"an empty origin is not the page's", "/api/runs", header("Origin", ""), 403},
-		{"two origins", "/api/runs", func(r *http.Request) { r.Header["Origin"] = []string{address, "http://evil.example"} }, 403},
+		{"two origins", "/api/runs", func(r *http.Request) {
+			r.Header["Origin"] = []string{address,
+				"http://evil.example"}
+		}, 403},
 
 		{"what the browser says of the page's own requests", "/api/runs", header("Sec-Fetch-Site", "same-origin"), 200},
 		{"the link, typed", "/", both(header("Sec-Fetch-Site", "none"), anonymous), 200},
 		{"another site", "/api/runs", header("Sec-Fetch-Site", "cross-site"), 403},
 		{"another port of this machine is the same site", "/api/runs", header("Sec-Fetch-Site", "same-site"), 403},
 		{"another site's script or image", "/", both(header("Sec-Fetch-Site", "cross-site"), anonymous), 403},
-		{"another site's frame", "/", both(header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "iframe")), 403},
-		{"a person follows the link from another page, such as a terminal in a browser", "/", both(anonymous, header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "document")), 200},
-		{"to the page alone", "/report", both(header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"), header("Sec-Fetch-Dest", "document")), 403},
+		{"another site's frame", "/", both(header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"),
+			header("Sec-Fetch-Dest", "iframe")), 403},
+		{"a person follows the link from another page, such as a terminal in a browser", "/",
+			both(anonymous, header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"),
+				header("Sec-Fetch-Dest", "document")), 200},
+		{"to the page alone", "/report", both(header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate"),
+			header("Sec-Fetch-Dest", "document")), 403},
 
 		{"no token", "/api/runs", anonymous, 401},
 		{"no token for the report", "/report", anonymous, 401},

@@ -21,7 +21,8 @@ import (
 )
 
 // fast is the pace of a server in a test that waits for what a server does in its own time.
-var fast = pace{write: 500 * time.Millisecond, beat: 50 * time.Millisecond, between: 10 * time.Millisecond, scan: 20 * time.Millisecond, idle: time.Hour}
+var fast = pace{write: 500 * time.Millisecond, beat: 50 * time.Millisecond, between: 10 * time.Millisecond,
+	scan: 20 * time.Millisecond, idle: time.Hour}
 
 // generous is how long a test waits for what must happen, on a machine that does much else.
 const generous = time.Minute
@@ -36,7 +37,8 @@ type bench struct {
 // run makes the run with a journal at path, or goes on with it.
 func (b bench) run(ctx context.Context, t testing.TB, path string) *evolve.Result {
 	t.Helper()
-	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: circles(t), LLM: standIn(t, b.latency), N: 8, Seed: 40}, b.arms)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: circles(t), LLM: standIn(t, b.latency), N: 8, Seed: 40},
+		b.arms)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,8 @@ func (b bench) run(ctx context.Context, t testing.TB, path string) *evolve.Resul
 		t.Fatal(err)
 	}
 	defer j.Close()
-	result, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: b.calls}, Journal: j, Observer: b.observe})
+	result, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Calls: b.calls}, Journal: j, Observer: b.observe})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,8 @@ func TestObserve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 24}, Observer: s.Observe("in this process")})
+	result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Calls: 24}, Observer: s.Observe("in this process")})
 	if err != nil {
 		t.Fatal(err)
 	}

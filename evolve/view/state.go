@@ -95,14 +95,15 @@ type roundColumns struct {
 
 // A lineStep is one program of the champion's line. The first is the initial program.
 type lineStep struct {
-	Row      int          `json:"row"` // of the children; -1 for the initial program
-	Arm      int          `json:"arm"`
-	Score    float64      `json:"score"`
-	Operator string       `json:"operator"`
-	Model    string       `json:"model"`
-	Said     string       `json:"said"` // the model's words beside the program or the transcript of a session, cut to 16 KiB
-	Program  string       `json:"program"`
-	Diff     []lineChange `json:"diff"` // to the step before; of the first, nothing. nil: it is not known
+	Row      int     `json:"row"` // of the children; -1 for the initial program
+	Arm      int     `json:"arm"`
+	Score    float64 `json:"score"`
+	Operator string  `json:"operator"`
+	Model    string  `json:"model"`
+	// the model's words beside the program or the transcript of a session, cut to 16 KiB
+	Said    string       `json:"said"`
+	Program string       `json:"program"`
+	Diff    []lineChange `json:"diff"` // to the step before; of the first, nothing. nil: it is not known
 }
 
 // The classes of programText.Runs, which the style sheet colours.

@@ -35,12 +35,13 @@ func treeRun(t *testing.T, known bool) *runLog {
 	return l
 }
 
-// treeRecords returns a base, and the records of a run of trees. The first child changes two files, and the second another
-// one and takes one change back.
+// treeRecords returns a base, and the records of a run of trees. The first child changes two files, and the second
+// another one and takes one change back.
 func treeRecords(t *testing.T) (dir string, records []record.Record) {
 	t.Helper()
 	dir = t.TempDir()
-	for name, text := range map[string]string{"a.go": "one\ntwo\nthree\n", "sub/b.go": "b\n", "sub/gone": "x", "void": ""} {
+	for name, text := range map[string]string{"a.go": "one\ntwo\nthree\n", "sub/b.go": "b\n", "sub/gone": "x",
+		"void": ""} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
@@ -53,7 +54,8 @@ func treeRecords(t *testing.T) (dir string, records []record.Record) {
 	programs := []patch.Patch{
 		{},
 		{Files: map[string]string{"a.go": "one\n2\nthree\n", "sub/b.go": "<b>&amp;\n"}},
-		{Files: map[string]string{"a.go": "one\n2\n3\n", "it's &lt;x": "</script>\x1b\u202e\n", "void": "v\n"}, Deleted: []string{"sub/gone"}},
+		{Files: map[string]string{"a.go": "one\n2\n3\n", "it's &lt;x": "</script>\x1b\u202e\n", "void": "v\n"},
+			Deleted: []string{"sub/gone"}},
 	}
 	records = append(records, record.Record{Kind: record.Draw, Pull: ptr(0), Arm: ptr(0)})
 	for i, p := range programs {
@@ -61,7 +63,8 @@ func treeRecords(t *testing.T) (dir string, records []record.Record) {
 		key := record.KeyOf(p.String()).String()
 		records = append(records, record.Record{Kind: record.Program, Key: key, Text: p.String()})
 		if i == 0 {
-			records = append(records, record.Record{Kind: record.Start, Arm: ptr(0), Program: key, Proposal: books.Proposal{Valid: true}})
+			records = append(records, record.Record{Kind: record.Start, Arm: ptr(0), Program: key,
+				Proposal: books.Proposal{Valid: true}})
 			continue
 		}
 		c := bornAs(i, i-1, i-1)
@@ -88,8 +91,10 @@ func TestTreesDifferByFile(t *testing.T) {
 	l := treeRun(t, true)
 	s := l.State(rowCursor{})
 	const first = "fa.go\n one\n-two\n+2\n three\nfsub/b.go\n-b\n+<b>&amp;\n"
-	const second = "fa.go\n one\n 2\n-three\n+3\nfit's &lt;x: new\n+</script>\x1b\u202e\nfsub/b.go\n-<b>&amp;\n+b\nfsub/gone: deleted\n-x\nfvoid\n+v\n"
-	const whole = "fa.go\n one\n-two\n-three\n+2\n+3\nfit's &lt;x: new\n+</script>\x1b\u202e\nfsub/gone: deleted\n-x\nfvoid\n+v\n"
+	const second = "fa.go\n one\n 2\n-three\n+3\nfit's &lt;x: " +
+		"new\n+</script>\x1b\u202e\nfsub/b.go\n-<b>&amp;\n+b\nfsub/gone: deleted\n-x\nfvoid\n+v\n"
+	const whole = "fa.go\n one\n-two\n-three\n+2\n+3\nfit's &lt;x: new\n+</script>\x1b\u202e\nfsub/gone: " +
+		"deleted\n-x\nfvoid\n+v\n"
 	if len(s.Line) != 3 || changesText(s.Line[1].Diff) != first || changesText(s.Line[2].Diff) != second {
 		t.Fatalf("the line is %+v", s.Line)
 	}
@@ -107,7 +112,8 @@ func TestTreesDifferByFile(t *testing.T) {
 	}
 }
 
-// A server is asked for the changes of a candidate against the base, and one without the folder says what it does not know.
+// A server is asked for the changes of a candidate against the base, and one without the folder says what it does not
+// know.
 func TestServedTrees(t *testing.T) {
 	dir, records := treeRecords(t)
 	path := filepath.Join(t.TempDir(), "run.journal")
@@ -115,7 +121,8 @@ func TestServedTrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := []record.Record{{Kind: record.Header, Version: record.Version}, {Kind: record.Incarnation}, {Kind: record.Run, Fingerprint: journal.Fingerprint{"arms": "1"}}}
+	begin := []record.Record{{Kind: record.Header, Version: record.Version}, {Kind: record.Incarnation},
+		{Kind: record.Run, Fingerprint: journal.Fingerprint{"arms": "1"}}}
 	for _, r := range slices.Concat(begin, records) {
 		if _, err := l.Append(&r); err != nil {
 			t.Fatal(err)
@@ -133,7 +140,8 @@ func TestServedTrees(t *testing.T) {
 		if err := json.Unmarshal(body, &changes); err != nil || status != 200 {
 			t.Fatalf("%d %s: %v", status, body, err)
 		}
-		if got := changesText(changes); !st.Tree || strings.Contains(got, "-two\n") != (bases != nil) || strings.Contains(got, "is not known") != (bases == nil) {
+		if got := changesText(changes); !st.Tree || strings.Contains(got, "-two\n") != (bases != nil) ||
+			strings.Contains(got, "is not known") != (bases == nil) {
 			t.Errorf("with %d bases: a tree %v, with the changes %q", len(bases), st.Tree, got)
 		}
 	}
@@ -147,7 +155,8 @@ func TestTreesOfAnUnknownBase(t *testing.T) {
 	l := treeRun(t, false)
 	s := l.State(rowCursor{})
 	const note = ": its text in the base is not known here"
-	if got, want := changesText(s.Line[1].Diff), "fa.go"+note+"\n+one\n+2\n+three\nfsub/b.go"+note+"\n+<b>&amp;\n"; got != want {
+	if got, want := changesText(s.Line[1].Diff),
+		"fa.go"+note+"\n+one\n+2\n+three\nfsub/b.go"+note+"\n+<b>&amp;\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := changesText(s.Line[2].Diff); !strings.HasPrefix(got, "fa.go\n one\n 2\n-three\n+3\n") {
@@ -183,7 +192,8 @@ func TestPageShowsTrees(t *testing.T) {
 	tab := reported(t, pageData{Title: "Trees", Runs: []runState{l.Saved()}})
 	tab.Wait("document.querySelector('#champion .line.file')")
 	const paths = "[...document.querySelectorAll('#champion .line.file')].map(n => n.textContent).join('|')"
-	if got, want := browsertest.Eval[string](tab, paths), "a.go|it's &lt;x: new|sub/b.go|sub/gone: deleted|void"; got != want {
+	if got, want := browsertest.Eval[string](tab, paths),
+		"a.go|it's &lt;x: new|sub/b.go|sub/gone: deleted|void"; got != want {
 		t.Errorf("the files are %q, want %q", got, want)
 	}
 	browsertest.Eval[bool](tab, "document.querySelector('#champion details').open = true")

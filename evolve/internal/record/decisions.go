@@ -36,7 +36,8 @@ type ending struct {
 }
 
 func newDecisions() decisions {
-	return decisions{drawn: make(map[int]int), ends: make(map[int]ending), taken: make(map[int][]int), live: make(chan struct{})}
+	return decisions{drawn: make(map[int]int), ends: make(map[int]ending), taken: make(map[int][]int),
+		live: make(chan struct{})}
 }
 
 // Finished reports whether the run in the file is over. To make it again gives its result and asks the model for
@@ -93,7 +94,8 @@ type Past struct {
 	Ended bool            // its reward was reported, so the file holds everything that it asked for
 	Took  time.Duration   // how long it took, if it ended
 	Bred  []time.Duration // how long each step of its search took, as that measured it, if it ended
-	Taken []int           // indices of its children in the order in which they were taken in, and Beyond; nil if that is by index
+	// indices of its children in the order in which they were taken in, and Beyond; nil if that is by index
+	Taken []int
 }
 
 // Past returns what the file holds of the pull that is to be drawn now. It is to be called before the draw is
@@ -178,7 +180,8 @@ func (j *Journal) Diverged(pull int, id ID) error {
 	defer j.mu.Unlock()
 	if j.err == nil {
 		j.err = fmt.Errorf("journal: %s: %w: pull %d asks for %v (occurrence %d), which it did not ask for then;"+
-			" its requests depend on more than seeds and answers, or equal ones were under way at once", j.path, ErrDiverged, pull, id.Key, id.N)
+			" its requests depend on more than seeds and answers, or equal ones were under way at once", j.path, ErrDiverged,
+			pull, id.Key, id.N)
 	}
 	return j.err
 }

@@ -63,7 +63,8 @@ func (e *earlier) close() {
 // it sends (llm.Announces).
 func (j *Journal) Lost() int { return len(j.lost) }
 
-// Elapsed returns the time of all incarnations until now. An incarnation that only reads a run that is over adds nothing.
+// Elapsed returns the time of all incarnations until now. An incarnation that only reads a run that is over adds
+// nothing.
 func (j *Journal) Elapsed() time.Duration {
 	over := j.Finished() && !j.wrote.Load()
 	j.mu.Lock()
@@ -116,7 +117,8 @@ func (j *Journal) Earlier(whole bool) (e books.Earlier, err error) {
 		if err != nil {
 			return e, err
 		}
-		e.Lost = append(e.Lost, llm.Attempt{Status: llm.Canceled, MaxTokens: r.MaxTokens, Err: "the process was killed before it ended"})
+		e.Lost = append(e.Lost, llm.Attempt{Status: llm.Canceled, MaxTokens: r.MaxTokens,
+			Err: "the process was killed before it ended"})
 	}
 	return e, nil
 }

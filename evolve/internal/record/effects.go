@@ -11,8 +11,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
-// A Key names what was asked: of a call a hash of the digest of its request ([llm.Request.Digest]) and of the pull or the
-// evaluation that it was made for, of an evaluation a hash of the program, its evaluator and the sample.
+// A Key names what was asked: of a call a hash of the digest of its request ([llm.Request.Digest]) and of the pull or
+// the evaluation that it was made for, of an evaluation a hash of the program, its evaluator and the sample.
 type Key [sha256.Size]byte
 
 // KeyOf returns the key of parts. The length of each part is hashed with it. Otherwise the parts "ab", "c" and
@@ -163,12 +163,12 @@ func (j *Journal) RecallAsked(a Asked) (*Record, error) {
 	return r, err
 }
 
-// RecallEvaluation returns the [Evaluation], the [Tuning] or the [Refusal] of id, or nil if the file does not say. A program
-// may be asked for more often than before, because the caller's memory of results forgot it. Then the last
+// RecallEvaluation returns the [Evaluation], the [Tuning] or the [Refusal] of id, or nil if the file does not say. A
+// program may be asked for more often than before, because the caller's memory of results forgot it. Then the last
 // record of its key is returned, so that it is not evaluated again. It can be recalled any number of times.
 //
-// An evaluation that a failed call cost is made again after a pause by an error, under the same conditions as the failure
-// of a child's own call (see [Journal.Recall]): it may be what the run ended by.
+// An evaluation that a failed call cost is made again after a pause by an error, under the same conditions as the
+// failure of a child's own call (see [Journal.Recall]): it may be what the run ended by.
 func (j *Journal) RecallEvaluation(id ID, ended bool) (*Record, error) {
 	id = id.short()
 	j.mu.Lock()
@@ -183,10 +183,10 @@ func (j *Journal) RecallEvaluation(id ID, ended bool) (*Record, error) {
 	return j.at(p)
 }
 
-// Write records something that happened to id. r has the fields of its kind but Key and N. What was paid for
-// (a [Completion], a [Failure], an [Abandoned] call, a [Session]) is on disk when Write returns, and so is all before it.
-// The rest is with the operating system. To make it again costs no call. What follows from it stands after it in
-// the file, and so cannot be on disk without it.
+// Write records something that happened to id. r has the fields of its kind but Key and N. What was paid for (a
+// [Completion], a [Failure], an [Abandoned] call, a [Session]) is on disk when Write returns, and so is all before it.
+// The rest is with the operating system. To make it again costs no call. What follows from it stands after it in the
+// file, and so cannot be on disk without it.
 func (j *Journal) Write(id ID, r Record) error {
 	r.Key, r.N = id.String(), id.N
 	p, err := j.append(&r)
@@ -242,8 +242,8 @@ func (j *Journal) ProgramText(key string) (string, error) {
 	return r.Text, nil
 }
 
-// Tell records a [Child] or a [Start], for readers of the file. Replay does not use it. If a run that was cut short makes
-// a child again, there are two records of it, and the last one tells how the run went on.
+// Tell records a [Child] or a [Start], for readers of the file. Replay does not use it. If a run that was cut short
+// makes a child again, there are two records of it, and the last one tells how the run went on.
 func (j *Journal) Tell(r Record) error {
 	if err := j.Err(); err != nil {
 		return err

@@ -165,7 +165,8 @@ func (j *Journal) Use() (release func(), err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.used {
-		return nil, fmt.Errorf("journal: %s: %w: give each run a journal of its own, or make them one after the other", j.path, ErrInUse)
+		return nil, fmt.Errorf("journal: %s: %w: give each run a journal of its own, or make them one after the other",
+			j.path, ErrInUse)
 	}
 	j.used = true
 	return func() {

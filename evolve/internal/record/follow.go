@@ -18,7 +18,8 @@ import (
 // holds.
 const CaughtUp Kind = "caught up"
 
-// followEvery is how often Follow looks whether there is more. A look asks for the length of the file and what has its name.
+// followEvery is how often Follow looks whether there is more. A look asks for the length of the file and what has its
+// name.
 const followEvery = 50 * time.Millisecond
 
 // Follow reads the records of a journal in order, as [Read] does, and goes on as the file grows, until ctx ends. Any

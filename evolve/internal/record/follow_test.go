@@ -23,8 +23,8 @@ import (
 // followedPath is the environment's name for the journal of a run that a test starts as a process of its own.
 const followedPath = "JOURNAL_FOLLOWED"
 
-// followedAnswers is the environment's name for how many calls the model answers in that process. It waits with the next
-// until it is killed: the test may be slower than the run.
+// followedAnswers is the environment's name for how many calls the model answers in that process. It waits with the
+// next until it is killed: the test may be slower than the run.
 const followedAnswers = "JOURNAL_FOLLOWED_ANSWERS"
 
 // followedCalls is how many calls that run makes.
@@ -50,7 +50,8 @@ func followedRun(path string) error {
 		time.Sleep(3 * time.Millisecond) // so that the kill comes anywhere
 		return adder(ctx, req)
 	})
-	_, err = evolve.Run(ctx, evolve.Config{Arms: search(sum(), slow), Budget: evolve.Budget{Calls: followedCalls}, Journal: (*journal.Journal)(j)})
+	_, err = evolve.Run(ctx, evolve.Config{Arms: search(sum(), slow), Budget: evolve.Budget{Calls: followedCalls},
+		Journal: (*journal.Journal)(j)})
 	return errors.Join(err, j.Close())
 }
 

@@ -28,9 +28,10 @@ const (
 	Program    Kind = "program"    // the text of a program, once
 	Evaluation Kind = "evaluation" // what a program scored
 	Tuning     Kind = "tuning"     // what a program scored for a tuner; the file does not have its text
-	Session    Kind = "session"    // the outcome of a session that makes a child, its program or its error, or a text that it remembers
-	Child      Kind = "child"      // a child and what became of it; replay does not read it
-	Taken      Kind = "taken"      // which child of a pull was taken in next, where that is not by index
+	// the outcome of a session that makes a child, its program or its error, or a text that it remembers
+	Session Kind = "session"
+	Child   Kind = "child" // a child and what became of it; replay does not read it
+	Taken   Kind = "taken" // which child of a pull was taken in next, where that is not by index
 
 	Run    Kind = "run"    // what the run was given
 	Start  Kind = "start"  // what an arm begins with; replay does not read it
@@ -64,45 +65,57 @@ func (k Kind) effect() bool {
 //
 // Kind, Key, N and Time come first, in this order, because peek reads them without decoding the rest.
 type Record struct {
-	Index int    `json:"-"` // the line's number, from 0
-	Kind  Kind   `json:"kind"`
-	Key   string `json:"key,omitempty"` // of what was asked, in hexadecimal; program: of the text; child: with N, of its call
-	N     int    `json:"n,omitempty"`   // how often it was asked before
-	Time  int64  `json:"t"`             // milliseconds since 1970
+	Index int  `json:"-"` // the line's number, from 0
+	Kind  Kind `json:"kind"`
+	// of what was asked, in hexadecimal; program: of the text; child: with N, of its call
+	Key  string `json:"key,omitempty"`
+	N    int    `json:"n,omitempty"` // how often it was asked before
+	Time int64  `json:"t"`           // milliseconds since 1970
 
 	Version     int               `json:"version,omitempty"`     // header
 	Command     string            `json:"command,omitempty"`     // incarnation: Config.Command
 	Library     string            `json:"library,omitempty"`     // incarnation: the version of this module that wrote it
 	Fingerprint map[string]string `json:"fingerprint,omitempty"` // header, run, raise
-	For         string            `json:"for,omitempty"`         // begin: what the call is for, if not a child; evaluation: "claim" for a fresh sample of the best
-	Reply       *llm.Reply        `json:"reply,omitempty"`       // completion; tried, failure, abandoned: its attempts
-	Error       *llm.ErrorRecord  `json:"error,omitempty"`       // failure, abandoned, pause; refusal: what the evaluation was lost to, if not to a limit
-	Alone       bool              `json:"alone,omitempty"`       // failure: it cost one child, and the search went on
-	Prompt      int               `json:"prompt,omitempty"`      // tried, failure, abandoned, completion without usage: the most tokens that the prompt has
-	MaxTokens   int               `json:"max_tokens,omitempty"`  // begin: the request's own cap on new tokens, if it has one
-	Text        string            `json:"text,omitempty"`        // program; session: what it remembers
-	Program     string            `json:"program,omitempty"`     // evaluation, child, start, session: the program's key
-	Result      *eval.Result      `json:"result,omitempty"`      // evaluation, tuning
-	Took        time.Duration     `json:"took_ns,omitempty"`     // evaluation, tuning
-	Asked       []Asked           `json:"asked,omitempty"`       // the calls that the evaluation or the session made, or the model of the call
-	Scored      []Scored          `json:"scored,omitempty"`      // session: the evaluations that it asked for
-	Notes       []string          `json:"notes,omitempty"`       // session: its transcript
+	// begin: what the call is for, if not a child; evaluation: "claim" for a fresh sample of the best
+	For   string     `json:"for,omitempty"`
+	Reply *llm.Reply `json:"reply,omitempty"` // completion; tried, failure, abandoned: its attempts
+	// failure, abandoned, pause; refusal: what the evaluation was lost to, if not to a limit
+	Error *llm.ErrorRecord `json:"error,omitempty"`
+	Alone bool             `json:"alone,omitempty"` // failure: it cost one child, and the search went on
+	// tried, failure, abandoned, completion without usage: the most tokens that the prompt has
+	Prompt int `json:"prompt,omitempty"`
+	// begin: the request's own cap on new tokens, if it has one
+	MaxTokens int           `json:"max_tokens,omitempty"`
+	Text      string        `json:"text,omitempty"`    // program; session: what it remembers
+	Program   string        `json:"program,omitempty"` // evaluation, child, start, session: the program's key
+	Result    *eval.Result  `json:"result,omitempty"`  // evaluation, tuning
+	Took      time.Duration `json:"took_ns,omitempty"` // evaluation, tuning
+	// the calls that the evaluation or the session made, or the model of the call
+	Asked  []Asked  `json:"asked,omitempty"`
+	Scored []Scored `json:"scored,omitempty"` // session: the evaluations that it asked for
+	Notes  []string `json:"notes,omitempty"`  // session: its transcript
 
-	Models []Model         `json:"models,omitempty"`  // run: those that its budget names
-	Arms   []Arm           `json:"arms,omitempty"`    // run
-	Pull   *int            `json:"pull,omitempty"`    // draw, report, child, taken; begin: the one that sends it, -1 before the first
-	Arm    *int            `json:"arm,omitempty"`     // draw, start
-	Prob   float64         `json:"prob,omitempty"`    // draw: the propensity
-	Calls  int             `json:"calls,omitempty"`   // draw: how many it was granted
-	Most   int             `json:"most,omitempty"`    // draw: how many children the time for evaluations had room for; 0: any number
-	Asides int             `json:"asides,omitempty"`  // draw, stop: how many calls the score of a child was expected to take beside its own
-	Beside int             `json:"beside,omitempty"`  // draw: how many tune evaluations the other arms had made
-	Costs  []float64       `json:"costs,omitempty"`   // draw: what a call of each arm was expected to cost, in calls of the cheapest; none if alike
-	Reward float64         `json:"reward,omitempty"`  // report
-	Bred   []time.Duration `json:"bred_ns,omitempty"` // report: how long each step of the pull's search took; a search may decide by it
-	Stop   string          `json:"stop,omitempty"`    // stop, pause
-	Limit  string          `json:"limit,omitempty"`   // stop, raise, refusal, failure, child: what bound
-	Ledger *books.Ledger   `json:"ledger,omitempty"`  // run: the limits; draw, report, child, stop, pause: what is spent and reserved
+	Models []Model `json:"models,omitempty"` // run: those that its budget names
+	Arms   []Arm   `json:"arms,omitempty"`   // run
+	// draw, report, child, taken; begin: the one that sends it, -1 before the first
+	Pull  *int    `json:"pull,omitempty"`
+	Arm   *int    `json:"arm,omitempty"`   // draw, start
+	Prob  float64 `json:"prob,omitempty"`  // draw: the propensity
+	Calls int     `json:"calls,omitempty"` // draw: how many it was granted
+	// draw: how many children the time for evaluations had room for; 0: any number
+	Most int `json:"most,omitempty"`
+	// draw, stop: how many calls the score of a child was expected to take beside its own
+	Asides int `json:"asides,omitempty"`
+	Beside int `json:"beside,omitempty"` // draw: how many tune evaluations the other arms had made
+	// draw: what a call of each arm was expected to cost, in calls of the cheapest; none if alike
+	Costs  []float64 `json:"costs,omitempty"`
+	Reward float64   `json:"reward,omitempty"` // report
+	// report: how long each step of the pull's search took; a search may decide by it
+	Bred  []time.Duration `json:"bred_ns,omitempty"`
+	Stop  string          `json:"stop,omitempty"`  // stop, pause
+	Limit string          `json:"limit,omitempty"` // stop, raise, refusal, failure, child: what bound
+	// run: the limits; draw, report, child, stop, pause: what is spent and reserved
+	Ledger *books.Ledger `json:"ledger,omitempty"`
 
 	Child *int `json:"child,omitempty"` // child, taken: its index in the step; taken: or Beyond
 	Step  int  `json:"step,omitempty"`  // child: the step of its arm, from 1
@@ -130,8 +143,8 @@ type Arm struct {
 	Seed *uint32 `json:"seed,omitempty"` // nil if it does not say
 }
 
-// Asked is a call that an evaluation or a session made, or the model of a call that asks others. Replay makes none of them
-// again, and finds by it what they paid for.
+// Asked is a call that an evaluation or a session made, or the model of a call that asks others. Replay makes none of
+// them again, and finds by it what they paid for.
 type Asked struct {
 	Kind   string `json:"kind"`   // what it was for
 	Key    string `json:"key"`    // with N that of its records

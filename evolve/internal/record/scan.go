@@ -12,9 +12,9 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A scan reads a record of the frequent kinds in the form in which this package writes it: without white space, and with
-// the fields in the order of [Record]. It is several times as fast as encoding/json, which it never contradicts: at any
-// other form it gives up, and encoding/json then decides.
+// A scan reads a record of the frequent kinds in the form in which this package writes it: without white space, and
+// with the fields in the order of [Record]. It is several times as fast as encoding/json, which it never contradicts:
+// at any other form it gives up, and encoding/json then decides.
 type scan struct {
 	b   []byte
 	i   int // of what is read next

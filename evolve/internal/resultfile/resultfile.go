@@ -1,6 +1,6 @@
-// Package resultfile has what readers take from a result file, of this library in any version or of the BaSE paper's code.
-// The names are the paper's where it has them; the types of evolve/report describe all. That package writes such files and
-// stands above the searches: a reader of files needs none of them.
+// Package resultfile has what readers take from a result file, of this library in any version or of the BaSE paper's
+// code. The names are the paper's where it has them; the types of evolve/report describe all. That package writes such
+// files and stands above the searches: a reader of files needs none of them.
 package resultfile
 
 import (
@@ -51,8 +51,8 @@ type File struct {
 	Searches     []string    `json:"arm_searches"` // of each arm; nil if all are greedy
 }
 
-// Charged returns what the calls of the run cost under the rule that a page shows, and the size of the model that they are
-// charged at; 0 for what the file does not say.
+// Charged returns what the calls of the run cost under the rule that a page shows, and the size of the model that they
+// are charged at; 0 for what the file does not say.
 func (f *File) Charged() (active int64, worstCase float64) {
 	var of struct {
 		Active    float64 `json:"params_active"`
@@ -191,18 +191,21 @@ func (c Call) LLM() []llm.Attempt {
 	list := make([]llm.Attempt, len(c.Attempts))
 	for i, a := range c.Attempts {
 		status, kind, _ := strings.Cut(a.Status, ":")
-		list[i] = llm.Attempt{Status: llm.Status(status), Kind: kind, Unsent: a.Unsent, Streamed: a.Streamed, Capped: a.Capped, Err: a.Error,
-			Latency: time.Duration(a.Latency * float64(time.Second)), Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity, MaxTokens: int(a.EstimatedOutput),
+		list[i] = llm.Attempt{Status: llm.Status(status), Kind: kind, Unsent: a.Unsent, Streamed: a.Streamed,
+			Capped: a.Capped, Err: a.Error,
+			Latency: time.Duration(a.Latency * float64(time.Second)), Model: a.Model, Endpoint: a.Endpoint,
+			Propensity: a.Propensity, MaxTokens: int(a.EstimatedOutput),
 			Reported: a.Reported, Money: a.Money}
 		if a.Usage != nil {
-			list[i].Usage = &llm.Usage{PromptTokens: a.Usage.Prompt, CachedTokens: a.Usage.Details.Cached, CompletionTokens: a.Usage.Completion}
+			list[i].Usage = &llm.Usage{PromptTokens: a.Usage.Prompt, CachedTokens: a.Usage.Details.Cached,
+				CompletionTokens: a.Usage.Completion}
 		}
 	}
 	return list
 }
 
-// Rounds yields the generation of each round in order, with the arm that made it: nil for one that the file does not have.
-// Of one search the arm is 0.
+// Rounds yields the generation of each round in order, with the arm that made it: nil for one that the file does not
+// have. Of one search the arm is 0.
 func (f *File) Rounds(yield func(arm int, row *Row) bool) {
 	if f.Arms == nil {
 		for i := 1; i < len(f.Trajectory); i++ {

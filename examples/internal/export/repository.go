@@ -110,13 +110,15 @@ func (o options) fill(ctx context.Context, dir string, r *lineage.Run) error {
 	return nil
 }
 
-// asTheyAre has git check out files as they are, whatever the attributes in a tree say and whatever filters the user has.
+// asTheyAre has git check out files as they are, whatever the attributes in a tree say and whatever filters the user
+// has.
 func asTheyAre(dir string) error {
 	info := filepath.Join(dir, ".git", "info")
 	if err := os.MkdirAll(info, 0o777); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(info, "attributes"), []byte("* -text -filter -ident -working-tree-encoding\n"), 0o666)
+	return os.WriteFile(filepath.Join(info, "attributes"), []byte("* -text -filter -ident -working-tree-encoding\n"),
+		0o666)
 }
 
 // say says what the repository has, and how to look at it.

@@ -85,7 +85,8 @@ func record(runs int) (out recording, err error) {
 		if err != nil {
 			return out, err
 		}
-		if out.result, err = evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 32}, Journal: j}); err != nil {
+		if out.result, err = evolve.Run(context.Background(),
+			evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 32}, Journal: j}); err != nil {
 			return out, err
 		}
 	}
@@ -138,17 +139,20 @@ func TestRepository(t *testing.T) {
 		if err != nil || string(best) != result.Best.Program {
 			t.Errorf("the best program is not checked out: %v", err)
 		}
-		if out := inGit(t, into, "fsck", "--strict", "--full"); strings.Contains(out, "error") || strings.Contains(out, "warning") || strings.Contains(out, "dangling") {
+		if out := inGit(t, into, "fsck", "--strict", "--full"); strings.Contains(out, "error") ||
+			strings.Contains(out, "warning") || strings.Contains(out, "dangling") {
 			t.Errorf("git fsck: %s", out)
 		}
 		if out := inGit(t, into, "status", "--short", "--branch"); out != "## best\n" {
 			t.Errorf("git status: %s", out)
 		}
 		commits := strings.Count(inGit(t, into, "log", "--all", "--format=%H"), "\n")
-		if want := fmt.Sprintf("%s has %d candidates, of which 0 have several parents", into, commits); !strings.Contains(said, want) || commits < 20 {
+		if want := fmt.Sprintf("%s has %d candidates, of which 0 have several parents", into,
+			commits); !strings.Contains(said, want) || commits < 20 {
 			t.Errorf("it says\n%s\nwant %q", said, want)
 		}
-		if out := inGit(t, into, "log", "-1", "--format=%s%d", "best"); !strings.HasPrefix(out, fmt.Sprintf("%.6g ", result.Best.Result.Score)) || strings.Contains(out, "candidates/") {
+		if out := inGit(t, into, "log", "-1", "--format=%s%d", "best"); !strings.HasPrefix(out,
+			fmt.Sprintf("%.6g ", result.Best.Result.Score)) || strings.Contains(out, "candidates/") {
 			t.Errorf("the branch best is %s", out)
 		}
 		if left, err := filepath.Glob(filepath.Join(filepath.Dir(into), ".export-*")); err != nil || len(left) != 0 {
@@ -226,8 +230,10 @@ func TestWrongInput(t *testing.T) {
 		{"no place", "say with --into", []string{path}},
 		{"a place that is taken", "is not empty, and is left as it is", []string{"--into", full, path}},
 		{"a place that is a file", "mine", []string{"--into", filepath.Join(full, "mine"), path}},
-		{"a place for what is no repository", "--into, --file and --base have no effect", []string{"--format", "jsonl", "--into", none, path}},
-		{"a folder and a file", "--file has no effect with --base", []string{"--into", none, "--base", full, "--file", "x", path}},
+		{"a place for what is no repository", "--into, --file and --base have no effect",
+			[]string{"--format", "jsonl", "--into", none, path}},
+		{"a folder and a file", "--file has no effect with --base",
+			[]string{"--into", none, "--base", full, "--file", "x", path}},
 		{"a folder of single programs", notBase, []string{"--into", none, "--base", full, path}},
 		{"a file for a repository", "-o has no effect", []string{"--into", none, "-o", "x", path}},
 		{"a journal that is not there", "no such file", []string{"--into", none, none}},
@@ -274,7 +280,8 @@ func TestCanceled(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
-	if err := Run(ctx, []string{"--into", filepath.Join(dir, "lineage"), path}, &bytes.Buffer{}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := Run(ctx, []string{"--into", filepath.Join(dir, "lineage"), path}, &bytes.Buffer{}); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Errorf("%v, want %v", err, context.DeadlineExceeded)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {

@@ -34,7 +34,8 @@ func oneRun(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: "```\n" + strings.Repeat("b", int(req.Seed%9)) + "\n```", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+		return llm.Reply{Text: "```\n" + strings.Repeat("b", int(req.Seed%9)) + "\n```",
+			Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 	})
 	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: model, N: 3})
 	if err != nil {
