@@ -80,5 +80,5 @@ func ExamplePeers() {
 		pulls[peers.Names()[i]] = len(arm.Generations)
 	}
 	fmt.Println(pulls)
-	// Output: map[adaevolve:13 beam:6 best-of-n:1 dgm:1 evoprompt-de:1 evoprompt-ga:3 gepa:19 greedy:1 llm-evo:3 omni:1 openevolve:6 shinka:1 softmax:1 top-k:3]
+	// Output: map[adaevolve:3 beam:6 best-of-n:1 dgm:1 evoprompt-de:1 evoprompt-ga:6 gepa:19 greedy:1 llm-evo:3 omni:1 openevolve:13 shinka:1 softmax:1 top-k:3]
 }

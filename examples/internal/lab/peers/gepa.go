@@ -17,7 +17,8 @@ import (
 //
 // On purpose otherwise:
 //   - a step has N children of the pool as it is then, as with IndependentSampling(N); the original's default is one.
-//     Of these 16 are under way, and each that ends makes room for the next, unless a window is given;
+//     Of more than 16 that many are under way, and each that ends makes room for the next, unless a window is given. So
+//     which ends first decides what is asked for next, and the journal alone repeats a run;
 //   - merges are on, as they cost no call; there, they are off by default. They join lines as diff3 does, from the
 //     youngest common ancestor; there, named parts, from one drawn by score. A merge that is not accepted is scored on
 //     all cases, and there, on the five;
@@ -37,8 +38,8 @@ func GEPA(s Setting) population.Config {
 		c.Gates = []population.Gate{unmerged{population.Screen{On: r.on}, p}}
 	}
 	c.Operators = []population.Operator{&merges{pool: p}, r}
-	c.Policy = bandit.Shares{0.5, 0.5} // only one of them can
-	if c.Window == 0 {                 // a brief needs the pool of then, and not that of a step's end
+	c.Policy = bandit.Shares{0.5, 0.5}     // only one of them can
+	if c.Window == 0 && c.N > gepaWindow { // a brief needs the pool of then, and not that of a step's end
 		c.Window, c.Order = gepaWindow, evolve.AsTheyEnd
 	}
 	return c
