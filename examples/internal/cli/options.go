@@ -25,6 +25,9 @@ const (
 // DefaultEvalTimeout is the default of --eval-timeout, for runs and workers.
 const DefaultEvalTimeout = 10 * time.Second
 
+// treeTimeout is the default of --eval-timeout for a step of a tree: a first build takes minutes.
+const treeTimeout = 5 * time.Minute
+
 // Options are the flags that all searches share.
 type Options struct {
 	Task         string
@@ -190,7 +193,8 @@ func (o *Options) registerPace(fs *flag.FlagSet) {
 	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(),
 		"evaluations at once (default for --task text: as many as model calls)")
 	fs.DurationVar(&o.EvalTimeout, "eval-timeout", DefaultEvalTimeout,
-		"limit for one evaluation; a folder's own counts if this is not given")
+		fmt.Sprintf("limit for one evaluation; with --base for each of --test and --score (default there: %v); a folder's own "+
+			"counts if this is not given", treeTimeout))
 	fs.StringVar(&o.Output, "output", "results", "`folder` for results")
 	fs.DurationVar(&o.Grace, "grace", 30*time.Second,
 		"how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")
@@ -227,6 +231,9 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 	o.T = cmp.Or(o.T, 8)
 	if o.Task == textKey && !o.given["parallel-eval"] { // its evaluations wait for a model
 		o.ParallelEval = o.ParallelLLM
+	}
+	if o.IsTree() && !o.given["eval-timeout"] {
+		o.EvalTimeout = treeTimeout
 	}
 	if err := o.checkTree(); err != nil {
 		return err
