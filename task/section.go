@@ -78,6 +78,12 @@ func (b Bounds) String() string {
 	return strings.TrimSuffix(strings.TrimPrefix(text, "map["), "]")
 }
 
+// Hide reports whether b leaves out the sections of a name, so that there is no need to find lines for one.
+func (b Bounds) Hide(name string) bool {
+	tokens, bounded := b[name]
+	return bounded && tokens <= 0
+}
+
 // Shown returns the sections of a prompt in the order in which it shows them, as far as they fit their bounds, in lines
 // of characters that can be seen. Those of which nothing is left are left out. A task with a prompt of its own shows
 // these.

@@ -105,6 +105,40 @@ func TestWithBounds(t *testing.T) {
 	}
 }
 
+// What a task shows beside the parents is known without its prompt, whatever stands around what changes it: bounds of
+// both layers, and the hints between them.
+func TestAsked(t *testing.T) {
+	of, err := New(spec1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := Ask{Sections: []Section{Notes("wider"), Attempts("worse: this", "better: that")}}
+	hints := HintsFunc(func(string) ([]Hint, error) { return []Hint{{Text: "a loop", Weight: 1}}, nil })
+	inner := WithHints(WithBounds(of, Bounds{ShowNotes: 0}), hints)
+	outer := wrapped{WithEvaluator(WithBounds(inner, Bounds{ShowAttempts: 4}), length)}
+	for _, tt := range []struct {
+		reason string
+		task   Task
+		want   string
+	}{
+		{"a task that changes nothing", of, "notes: wider; attempts: worse: this, better: that; "},
+		{"a task without a method Asked", wrapped{of}, "notes: wider; attempts: worse: this, better: that; "},
+		{"layers", outer, "hints: a loop; attempts: better: that; "},
+	} {
+		got := ""
+		for _, s := range Asked(tt.task, plain).Shown() {
+			got += s.Name + ": " + strings.Join(s.Lines, ", ") + "; "
+		}
+		if got != tt.want {
+			t.Errorf("%s: shown are %q, want %q", tt.reason, got, tt.want)
+		}
+	}
+	b := Asked(outer, Ask{}).Bounds
+	if !b.Hide(ShowNotes) || b.Hide(ShowAttempts) || b.Hide(ShowFeedback) || !(Bounds{"a": -1}).Hide("a") || Bounds(nil).Hide("a") {
+		t.Errorf("%v hide the wrong sections", b)
+	}
+}
+
 func ExampleWithBounds() {
 	t, err := New(Spec{Name: "vowels", Initial: "hello", Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
 		return eval.Result{Valid: true, Score: 2}, nil

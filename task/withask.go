@@ -28,6 +28,16 @@ var (
 	_ eval.Composite = (*withCompositeAsk)(nil)
 )
 
+// Asked returns ask as the wrappers of t change it before t writes its prompt, by the method Asked(Ask) Ask of the first
+// task in the chain of t that has one ([As]), which calls Asked for the task inside. What a prompt of t shows beside the
+// parents is Asked(t, ask).Shown().
+func Asked(t Task, ask Ask) Ask {
+	if w, ok := As[interface{ Asked(Ask) Ask }](t); ok {
+		return w.Asked(ask)
+	}
+	return ask
+}
+
 // asking returns w with the parts of its task, if that has any.
 func asking(w withAsk) Task {
 	if c, ok := w.Task.(eval.Composite); ok {
@@ -43,6 +53,9 @@ func (t *withAsk) EvaluateSample(ctx context.Context, program string, sample int
 
 // Prompt changes the ask.
 func (t *withAsk) Prompt(ask Ask) []llm.Message { return t.Task.Prompt(t.change(ask)) }
+
+// Asked changes the ask, as the tasks inside do then.
+func (t *withAsk) Asked(ask Ask) Ask { return Asked(t.Task, t.change(ask)) }
 
 // Fingerprint returns that of the task, and what is asked for.
 func (t *withAsk) Fingerprint() string {
