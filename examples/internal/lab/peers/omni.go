@@ -11,8 +11,11 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// Omni races searches and hands the best program on: each has an equal slice of the calls, and one slice more is for
-// the first of them begun anew, from the best program that any has found; of equals, from that of the earlier one.
+// Omni races searches and hands the best program on: each has an equal slice of the calls, and what is left, about one
+// slice more, is for the first of them begun anew, from the best program that any has found; of equals, from that of
+// the earlier one. All calls that are answered count, those that score children too. A step is not cut short, so a
+// search is granted as many children as its slice has calls for, by the largest mean that a search of the race has come
+// to. A search's first step is one child while nothing is known, and wherever children take more calls than their own.
 //
 // On purpose otherwise:
 //   - the engines that are raced are this library's GEPA, its default search and OpenEvolve; there, GEPA and two that
@@ -21,8 +24,10 @@ import (
 //   - slices are in calls; there, in dollars.
 type Omni struct {
 	*evolve.Allocator
-	names []string
-	calls int
+	names  []string
+	calls  int
+	racers []*racer
+	anew   uint32 // the seed of the last search
 }
 
 var _ evolve.Sizer = Omni{}
@@ -31,7 +36,8 @@ var _ evolve.Sizer = Omni{}
 const defaultOmniCalls = 256
 
 // newOmni returns the race of these searches, which make names.
-func newOmni(names []string, calls int, seed uint32, of func(i int, seed uint32, start *eval.Candidate) (evolve.Arm, error)) (Omni, error) {
+func newOmni(names []string, calls int, seed uint32,
+	of func(i int, seed uint32, start *eval.Candidate) (evolve.Arm, error)) (Omni, error) {
 	if calls == 0 {
 		calls = defaultOmniCalls
 	}
@@ -42,42 +48,69 @@ func newOmni(names []string, calls int, seed uint32, of func(i int, seed uint32,
 	}
 	fresh := &heir{make: func(start *eval.Candidate) (evolve.Arm, error) { return of(0, at(len(names)), start) }}
 	var arms []evolve.Arm
+	var dearest float64
 	for i := range names {
 		arm, err := of(i, at(i), nil)
 		if err != nil {
 			return Omni{}, err
 		}
-		fresh.from = append(fresh.from, &racer{Arm: arm, left: slice})
+		fresh.from = append(fresh.from, &racer{Arm: arm, left: slice, dearest: &dearest})
 		arms = append(arms, fresh.from[i])
 	}
 	a, err := evolve.NewAllocator(evolve.Config{Arms: append(arms, fresh), Policy: race{}})
-	return Omni{a, names, calls}, err
+	return Omni{a, names, calls, fresh.from, at(len(names))}, err
 }
 
-// String names the searches and the calls.
-func (o Omni) String() string {
-	return fmt.Sprintf("Omni(%s, then %s, of %d calls)", strings.Join(o.names, ", "), o.names[0], o.calls)
-}
-
-// A racer is a search that is done when it has had so many answers.
-type racer struct {
-	evolve.Arm
-	left int
-}
-
-// Step steps the search, and counts the answers.
-func (r *racer) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
-	gen, err := r.Arm.Step(ctx, turn)
-	for _, c := range gen.Children {
-		if c.Answered() {
-			r.left--
+// Step steps one of the searches, and takes what that brought off its slice. The searches cannot count this themselves:
+// what scored a child is in the generation once the allocator has taken it in.
+func (o Omni) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	before := len(o.Result().Rounds)
+	gen, err := o.Allocator.Step(ctx, turn)
+	res := o.Result()
+	for _, round := range res.Rounds[before:] {
+		if arm := round.Pull.Arm; arm < len(o.racers) {
+			o.racers[arm].take(res.Arms[arm].Generations[round.Generation])
 		}
 	}
 	return gen, err
 }
 
-// Calls returns how many calls the next step would like, no more than are left.
-func (r *racer) Calls() int { return min(callsOf(r.Arm), max(1, r.left)) }
+// String says what decides the race: the searches, which of them begins anew, with which seed, and the calls.
+func (o Omni) String() string {
+	var list []string
+	for _, r := range o.racers {
+		list = append(list, fmt.Sprint(r.Arm))
+	}
+	return fmt.Sprintf("Omni(%s, then %s anew with seed %d, of %d calls)", strings.Join(list, ", "), o.names[0], o.anew,
+		o.calls)
+}
+
+// A racer is a search that is done when it has had so many answers.
+type racer struct {
+	evolve.Arm
+	left            int
+	spent, children int
+	dearest         *float64 // the largest mean of calls for a child that a search of the race has; 0 if none is known
+}
+
+// take counts the answers of a step.
+func (r *racer) take(gen evolve.Generation) {
+	for attempts := range gen.EachCall {
+		if c := (evolve.Child{Attempts: attempts}); c.Answered() {
+			r.spent, r.left = r.spent+1, r.left-1
+		}
+	}
+	r.children += len(gen.Children)
+	*r.dearest = max(*r.dearest, float64(r.spent)/float64(max(r.children, 1)))
+}
+
+// Calls returns how many children the next step would like, no more than there are calls left for.
+func (r *racer) Calls() int {
+	if *r.dearest == 0 || *r.dearest > 1 && r.children == 0 {
+		return 1
+	}
+	return min(callsOf(r.Arm), max(1, int(float64(r.left)/max(*r.dearest, 1))))
+}
 
 // Done reports whether the search had its answers.
 func (r *racer) Done() bool { return r.left <= 0 || r.Arm.Done() }

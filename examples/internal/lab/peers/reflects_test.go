@@ -82,6 +82,75 @@ func TestGEPASkipsPerfectMinibatches(t *testing.T) {
 	}
 }
 
+// Where the score of a child asks a model, Omni's slices are of these calls too: each search is stepped, none takes another's
+// slice, and the best is handed on.
+func TestOmniHandsOnWhatAModelScores(t *testing.T) {
+	omni, err := peers.Named("omni")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := text.New(dues.Config(dues.Target{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 8, 40} {
+		var calls atomic.Int64
+		arm, err := omni.Arm(peers.Setting{Task: of, LLM: standIn(t, &calls), N: n, Seed: 40, Calls: 800}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 800}}); err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range arm.(peers.Omni).Result().Arms {
+			children, spent := 0, 0
+			for _, g := range a.Generations {
+				children += len(g.Children)
+				for attempts := range g.EachCall {
+					if (evolve.Child{Attempts: attempts}).Answered() {
+						spent++
+					}
+				}
+			}
+			t.Logf("N = %d: search %d: %d children, %d calls", n, i, children, spent)
+			if children < 3 || spent < 100 || spent > 300 {
+				t.Errorf("N = %d: search %d has %d children for %d calls, want a slice of about 200", n, i, children, spent)
+			}
+		}
+	}
+}
+
+// What decides the searches of a race is in its name, so that a journal is not resumed with other flags.
+func TestOmniPrintsWhatDecidesIt(t *testing.T) {
+	omni, err := peers.Named("omni")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := peers.Setting{Task: duesTask(t), LLM: standIn(t, new(atomic.Int64)), N: 4, Seed: 40, Calls: 80}
+	names := map[string]string{}
+	for what, change := range map[string]func(*peers.Setting){
+		"nothing":      func(*peers.Setting) {},
+		"seed":         func(s *peers.Setting) { s.Seed++ },
+		"window":       func(s *peers.Setting) { s.Window = 3 },
+		"N":            func(s *peers.Setting) { s.N = 5 },
+		"noise":        func(s *peers.Setting) { s.Noise = &evolve.Noise{} },
+		"temperatures": func(s *peers.Setting) { s.Temperatures = []float64{0, 1} },
+		"calls":        func(s *peers.Setting) { s.Calls++ },
+	} {
+		s := plain
+		change(&s)
+		arm, err := omni.Arm(s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprint(arm)
+		if other, seen := names[name]; seen {
+			t.Errorf("another %s and another %s have one name: %s", what, other, name)
+		}
+		names[name] = what
+	}
+}
+
 // A run of GEPA that ended is made again from its journal without a call.
 func TestGEPAIsRecalled(t *testing.T) {
 	path, lives := filepath.Join(t.TempDir(), "run.journal"), []int64{}
