@@ -516,7 +516,9 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 	}
 	if m.brief.Prepare != nil {
 		ask, why, err := m.brief.Prepare(l.judging(ctx), m.brief.Ask)
-		m.idle = why != "" && err == nil
+		if m.idle = why != "" && err == nil; m.idle {
+			l.step.Idled()
+		}
 		if ok, err := m.admitted(why, err); !ok {
 			return "", err
 		}

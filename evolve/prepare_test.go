@@ -42,6 +42,7 @@ type preparer struct {
 	evolve.Breeder
 	judge *counting
 	idle  bool // it never has
+	once  bool // only one child of a step has
 	fails error
 }
 
@@ -57,7 +58,7 @@ func (p *preparer) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generati
 			if err = errors.Join(err, p.fails); err != nil {
 				return ask, "", err
 			}
-			if p.idle || r.Score == 0 {
+			if p.idle || r.Score == 0 || p.once && i != 1 {
 				return ask, "nothing to ask for", nil
 			}
 			ask.Sections = []task.Section{task.Notes(fmt.Sprintf("%v says %v", on, r.Score))}
@@ -144,5 +145,13 @@ func TestPrepareEnds(t *testing.T) {
 	broken.Breeder = evolve.Breeder{Task: newNumbers(t, "0"), LLM: climber}
 	if _, err := broken.Step(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no cases") || !broken.Done() {
 		t.Errorf("a Prepare that fails: %v", err)
+	}
+}
+
+// What many children ask for in vain does not count as what a program takes: the run spends its calls.
+func TestPrepareInVain(t *testing.T) {
+	res, _, _, err := prepare(t, journalPath(t), &preparer{once: true}, evolve.Budget{Calls: 40})
+	if err != nil || res.Stop != evolve.StopBudget || res.Calls < 38 {
+		t.Errorf("stopped by %s after %d of 40 calls: %v", res.Stop, res.Calls, err)
 	}
 }

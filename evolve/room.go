@@ -98,7 +98,8 @@ func (d *driver) priced() []float64 {
 }
 
 // judge counts the calls that the scores of an outcome's programs took. Programs that were scored before took
-// none, but for those of sessions. Where an arm tells of no children, its evaluations are the programs.
+// none, but for those of sessions. Where an arm tells of no children, its evaluations are the programs. A child for
+// which there was nothing to ask counts as one, as its Prepare may have asked for much to find that out.
 func (d *driver) judge(o *outcome) {
 	if len(o.gen.Children) == 0 {
 		d.programs += o.gen.Evaluations
@@ -112,5 +113,6 @@ func (d *driver) judge(o *outcome) {
 			d.programs++
 		}
 	}
+	d.programs += o.Idle
 	d.gated += o.Judged
 }

@@ -125,7 +125,7 @@ func (c *Call) Ended(attempts []llm.Attempt) {
 }
 
 // close takes the attempt that ended with these out of those under way, and returns what was set aside for it. Where
-// several are under way and it is not known which of them ended, that stays set aside until the call has ended.
+// several are under way and it is not known which of them ended, that stays set aside until none is under way.
 // c.mu is held.
 func (c *Call) close(attempts []llm.Attempt) (set Amounts) {
 	at := 0
@@ -139,6 +139,9 @@ func (c *Call) close(attempts []llm.Attempt) (set Amounts) {
 		set = c.worst(c.open[at])
 	}
 	c.open = slices.Delete(c.open, max(at, 0), max(at, 0)+1)
+	if len(c.open) == 0 {
+		set = c.set
+	}
 	if set.Calls = 1; c.answered || len(c.open) > 0 {
 		set.Calls = 0
 	}

@@ -270,7 +270,11 @@ func TestAttemptsAtSeveralModels(t *testing.T) {
 		if _, reserved := l.Sums(); reserved.Money != tt.reserved {
 			t.Errorf("%s: %v is set aside, want %v", tt.reason, reserved.Money, tt.reserved)
 		}
-		c.Settle(tt.ended)
+		c.Ended([]llm.Attempt{{Status: llm.Failed}})
+		if _, reserved := l.Sums(); reserved != (Amounts{}) {
+			t.Errorf("%s: with none under way %v is set aside, for which another attempt would wait for ever", tt.reason, reserved)
+		}
+		c.Settle(nil)
 		if _, reserved := l.Sums(); reserved != (Amounts{}) {
 			t.Errorf("%s: at the end %v is set aside", tt.reason, reserved)
 		}

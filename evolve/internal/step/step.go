@@ -74,6 +74,7 @@ type Account struct {
 	Calls  []memory.Call    // in the order in which they ended
 	Scored []memory.Scoring // evaluations that brought a result, made or remembered
 	Judged int              // calls that were answered while programs waited for their evaluation
+	Idle   int              // children whose Prepare had nothing to ask for
 	// Took holds how long each Breed of the step took, in order. A Breadth decides by these times, so the journal
 	// keeps them as they were measured.
 	Took []time.Duration
@@ -155,6 +156,13 @@ func (s *Step) noteCalls(made []memory.Call) {
 func (s *Step) Judged(attempts []llm.Attempt) {
 	if calls.Answered(attempts) {
 		s.each(func(p *Step) { p.account.Judged++ })
+	}
+}
+
+// Idled counts a child whose Prepare had nothing to ask for: what that asked is among the judged calls.
+func (s *Step) Idled() {
+	if s != nil {
+		s.each(func(p *Step) { p.account.Idle++ })
 	}
 }
 
