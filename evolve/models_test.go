@@ -161,7 +161,8 @@ func TestModelThatForgetsAttempts(t *testing.T) {
 // A keyed model says which one it is, as endpoints do.
 type keyed struct {
 	llm.LLM
-	key string
+	key    string
+	silent bool // attempts do not say whose they are
 }
 
 func (keyed) Announces() bool { return true }
@@ -174,19 +175,30 @@ func (k keyed) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, 
 	defer func() { trace.Ended(reply.Attempts) }()
 	reply, err = k.LLM.Generate(ctx, req)
 	for i := range reply.Attempts {
-		reply.Attempts[i].Model, reply.Attempts[i].Usage = k.key, &llm.Usage{CompletionTokens: 100}
+		reply.Attempts[i].Usage = &llm.Usage{CompletionTokens: 100}
+		if !k.silent {
+			reply.Attempts[i].Model = k.key
+		}
 	}
 	return reply, err
 }
 
-// A cheap model is asked while there is money for it, though one call of another model of the budget would cost more.
+// A cheap model is asked while there is money for it, though one call of another model of the budget would cost more. It
+// is charged as what it was announced as, whether its attempts say so or not.
 func TestMoneyForACheapModel(t *testing.T) {
-	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: keyed{llm.Func(climber), "cheap"}, N: 4, Seed: 1})
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Money: 10, Models: []llm.Model{
-		{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
-		{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}},
-	}}})
-	if err != nil || res.Calls != 10 || res.Limit != "Money" {
-		t.Errorf("%d calls of 1 each were made for 10, stopped by %s %s: %v", res.Calls, res.Stop, res.Limit, err)
+	for _, silent := range []bool{false, true} {
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: keyed{llm.Func(climber), "cheap", silent}, N: 4, Seed: 1})
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Money: 10, Models: []llm.Model{
+			{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
+			{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}},
+		}}})
+		if err != nil || res.Calls != 10 || res.Limit != "Money" {
+			t.Errorf("%d calls of 1 each were made for 10, stopped by %s %s: %v", res.Calls, res.Stop, res.Limit, err)
+		}
+		for a := range res.Attempts {
+			if a.Model != "cheap" {
+				t.Fatalf("an attempt at %q, want cheap", a.Model)
+			}
+		}
 	}
 }

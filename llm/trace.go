@@ -12,8 +12,9 @@ type Trace struct {
 	// A budget without room for another attempt returns its error here.
 	Again func(context.Context, Request) error
 	// Send is called when an attempt has left every queue and is about to be sent, with the Key of the [Model] that it
-	// asks, "" if that is not known. After an error the attempt is neither sent nor retried nor recorded. A journal
-	// writes here that the attempt begins, and a budget sets aside what the model may cost.
+	// asks, "" if that is not known. The attempt's Model must be the same. After an error the attempt is neither sent nor
+	// retried nor recorded. A journal writes here that the attempt begins, and a budget sets aside what the model may
+	// cost.
 	Send func(model string) error
 	// Ended is called when the attempts announced by one Send have ended. They are several if an LLM that does not
 	// announce them makes several, and none if the request was canceled before it was sent.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -44,6 +45,7 @@ type Call struct {
 	tried    []llm.Attempt // that have ended, and are booked
 	begun    bool          // an attempt was begun
 	open     []string      // models of the attempts under way
+	model    string        // that all attempts were announced with, "" if it is not known or if they are several
 	answered bool          // one brought an answer
 	gone     bool          // the call has ended, even if attempts of it have not
 }
@@ -84,6 +86,11 @@ func (c *Call) Begin(ctx context.Context, drain <-chan struct{}, model string) e
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.set = c.set.Plus(w)
+	if !c.begun {
+		c.model = model
+	} else if c.model != model {
+		c.model = ""
+	}
 	c.begun = true
 	c.open = append(c.open, model)
 	return nil
@@ -122,6 +129,21 @@ func (c *Call) Ended(attempts []llm.Attempt) {
 	}
 	c.mu.Unlock()
 	c.l.settle(set, used, stalls)
+}
+
+// Named returns attempts with the model that all of the call's were announced with, where they do not say whose they
+// are. So what is charged is never more than what was set aside.
+func (c *Call) Named(attempts []llm.Attempt) []llm.Attempt {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.model == "" || !slices.ContainsFunc(attempts, func(a llm.Attempt) bool { return a.Model == "" }) {
+		return attempts
+	}
+	named := slices.Clone(attempts)
+	for i := range named {
+		named[i].Model = cmp.Or(named[i].Model, c.model)
+	}
+	return named
 }
 
 // close takes the attempt that ended with these out of those under way, and returns what was set aside for it. Where

@@ -320,6 +320,7 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	if err == nil && len(reply.Attempts) == 0 {
 		reply.Attempts = []llm.Attempt{{Status: llm.OK}}
 	}
+	reply.Attempts = c.books.Named(reply.Attempts)
 	reply.Attempts = append(c.books.Untold(reply.Attempts), reply.Attempts...)
 	return reply, err
 }
@@ -366,6 +367,7 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) e
 
 // ended books attempts that have ended, and records those that failed.
 func (c *call) ended(attempts []llm.Attempt) {
+	attempts = c.books.Named(attempts)
 	c.books.Ended(attempts)
 	if c.Journal == nil || len(attempts) == 0 || calls.Answered(attempts) {
 		return // the record of the call's end has an answered attempt, and comes at once
