@@ -3,6 +3,7 @@ package population_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -285,6 +286,56 @@ func TestMemoriesKnowWhoWasShownNotes(t *testing.T) {
 			if notes != want {
 				t.Errorf("a child of %s was shown %q, want %q", operator, notes, want)
 			}
+		}
+	}
+}
+
+// prepares is a rewrite whose prompt is written after its Prepare, which drops the notes of every other child.
+type prepares struct{}
+
+func (prepares) Name() string { return "prepares" }
+func (prepares) Brief(v *population.View) evolve.Brief {
+	b := v.Brief()
+	b.Prepare = func(_ context.Context, ask task.Ask) (task.Ask, string, error) {
+		if v.Birth%2 == 0 {
+			ask.Sections = nil
+		}
+		return ask, "", nil
+	}
+	return b
+}
+
+// They are told what prompts showed, after bounds and a Prepare, and not what was meant to be shown.
+func TestMemoriesKnowWhatPromptsShowed(t *testing.T) {
+	hidden := task.WithBounds(numbers(t, "0"), task.Bounds{task.ShowNotes: 0})
+	for _, tt := range []struct {
+		reason   string
+		of       task.Task
+		operator population.Operator
+		want     map[string]bool
+	}{
+		{"notes are left out", hidden, population.Rewrite{}, map[string]bool{"": true}},
+		{"around other wrappers too", task.WithEvaluator(hidden, hidden), population.Rewrite{}, map[string]bool{"": true}},
+		{"nothing left for a word", task.WithBounds(numbers(t, "0"), task.Bounds{task.ShowNotes: -3}), population.Rewrite{}, map[string]bool{"": true}},
+		{"room for it", task.WithBounds(numbers(t, "0"), task.Bounds{task.ShowNotes: 1}), population.Rewrite{}, map[string]bool{"tip": true}},
+		{"a Prepare decides", numbers(t, "0"), prepares{}, map[string]bool{"": true, "tip": true}},
+		{"a Prepare and bounds", hidden, prepares{}, map[string]bool{"": true}},
+	} {
+		told := diary{}
+		prompts := map[string]bool{}
+		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			_, has, _ := strings.Cut(req.Messages[len(req.Messages)-1].Content, "> ti")
+			prompts[has[:min(1, len(has))]] = true
+			return climber(ctx, req)
+		})
+		run(t, newPopulation(t, population.Config{Task: tt.of, LLM: llm.Limit(model, 1), N: 8, Seed: 3,
+			Memory: []population.Memory{told}, Operators: []population.Operator{tt.operator}}), 16)
+		got := map[string]bool{}
+		for _, notes := range told[tt.operator.Name()] {
+			got[notes] = true
+		}
+		if !maps.Equal(got, tt.want) || len(prompts) != len(got) || prompts["p"] != got["tip"] {
+			t.Errorf("%s: memories are told of %v, want %v; prompts %v", tt.reason, got, tt.want, prompts)
 		}
 	}
 }

@@ -73,7 +73,7 @@ type expected struct {
 	shown            *Member // the copy of the selected parent that the view has
 	parent           *Member // the archive's member that the child is made of
 	operator, island pull
-	sections         []task.Section    // that the model is shown
+	sections         []task.Section    // that the prompt shows
 	labels           map[string]string // of the brief, to which the child's place is added
 }
 
@@ -212,12 +212,14 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	x.parent.Asked++
 	p.elders.add(x.parent)
 	if b.Make == nil {
-		x.sections = b.Sections
 		if err := p.hint(&b, v); err != nil {
 			return b, err
 		}
 	}
 	b = p.complete(b, v, o)
+	if err := p.show(x, &b); err != nil {
+		return b, err
+	}
 	p.heat(&b, v)
 	maps.Copy(x.labels, b.Labels)
 	if _, placed := v.Part.(placer); placed || len(x.labels) > 0 { // a result keeps them

@@ -19,7 +19,8 @@ import (
 // So is the worst one when there is no room for a new one. Notes are never rewritten as a whole, because that makes a
 // memory collapse (ACE).
 //
-// Its calls are asides of the kind "insights". One that fails, or whose answer has no note, changes nothing.
+// Its calls are asides of the kind "insights". One that fails, or whose answer has no note, changes nothing. Where the
+// task's bounds leave notes out, none are asked for.
 //
 // Source: ShinkaEvolve's scratchpad (arXiv 2509.19349), and the counters of Q. Zhang et al., "Agentic Context
 // Engineering" (arXiv 2510.04618).
@@ -71,6 +72,9 @@ func (p *Scratchpad) Section(v *View) task.Section {
 
 // Learn counts what became of notes, and asks for new ones when it is time.
 func (p *Scratchpad) Learn(ctx context.Context, s *Season) error {
+	if task.Asked(s.Task, task.Ask{}).Bounds.Hide(task.ShowNotes) {
+		return nil
+	}
 	for _, b := range s.Births {
 		p.count(b)
 		if b.HasProgram() {

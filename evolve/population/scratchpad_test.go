@@ -152,6 +152,51 @@ func TestScratchpadWithoutAnAnswer(t *testing.T) {
 	}
 }
 
+// Of notes that bounds leave out, none are paid for.
+func TestScratchpadThatIsNotShown(t *testing.T) {
+	for tokens, want := range map[int]int{0: 0, -1: 0, 1: 3, 500: 3} {
+		l, p := &noter{replies: []string{"- new"}}, &Scratchpad{Every: 2}
+		tk, err := task.New(task.Spec{Name: "lesson", Initial: "p", Evaluator: eval.Func(nil)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Season{Task: task.WithBounds(tk, task.Bounds{task.ShowNotes: tokens}), aside: aside{llm: l,
+			stream: func(string, int) *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }}}
+		for i := range 6 {
+			s.Births = []Birth{{Child: evolve.Child{ID: i + 1, Candidate: eval.Candidate{Program: fmt.Sprint(i)}}, Parent: &Member{}}}
+			if err := p.Learn(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(l.asked) != want {
+			t.Errorf("with %d tokens for notes %d calls are made, want %d", tokens, len(l.asked), want)
+		}
+	}
+}
+
+// A note is counted for the children whose prompt has it, whatever prompts make of it: they cut it to 500 bytes, and what
+// stands at its ends is not seen.
+func TestNotesAreCountedAsPromptsShowThem(t *testing.T) {
+	p := &Scratchpad{}
+	long := strings.Repeat("é", 299)
+	p.take("- " + long + " x\n- " + strings.Repeat("語", 290))
+	for i, n := range p.notes {
+		shown := task.Ask{Sections: []task.Section{p.Section(&View{Rand: rand.New(rand.NewPCG(1, 5))})}}.Shown()
+		if len(shown) != 1 || len(shown[0].Lines) != len(p.notes) {
+			t.Fatalf("shown are %v", shown)
+		}
+		if n.shown != i {
+			t.Errorf("note %d was counted %d times before it was shown again", i, n.shown)
+		}
+		p.count(Birth{Shown: shown, Parent: &Member{}})
+	}
+	for _, n := range p.notes {
+		if n.shown != 2 {
+			t.Errorf("%.10q... is counted %d times, want 2", n.text, n.shown)
+		}
+	}
+}
+
 // The placebo tells of the same attempts and the same outcomes, with each other's.
 func TestScratchpadShuffled(t *testing.T) {
 	var questions [2]string
