@@ -235,11 +235,11 @@ func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm
 			Noise: p.Noise(), Strict: p.Strict, Temperatures: p.heat, OwnTemperature: p.Given("temperature"),
 			Calls: p.T * p.N / len(p.like),
 		}, func(cfg population.Config) (population.Config, error) {
+			if p.Show[task.ShowAttempts] > 0 {
+				cfg = withAttempts(cfg)
+			}
 			if p.tune > 0 {
 				cfg = tuned(cfg)
-			}
-			if p.Show[task.ShowAttempts] > 0 {
-				cfg.Memory = append(cfg.Memory, &population.Attempts{OfParent: true})
 			}
 			return p.agent.added(&p.Options, t, cfg)
 		})
