@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/internal/wal"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -75,6 +77,82 @@ func TestJournalOfAnotherRun(t *testing.T) {
 	refused(t, "the same", runGreedy(t.Context(), strings.Fields(run)), "tells of a run that is over", "--resume")
 }
 
+// A run that goes on does not write over the result of another one of the same name, whose journal is elsewhere.
+func TestResultOfAnotherRunStays(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "cp", "offline")
+	run := func(name, more string) {
+		t.Helper()
+		args := "--T 2 --N 2 --offline-latency 0 --output " + dir + " --journal " + filepath.Join(dir, name+".journal") + more
+		if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saved := func(ending string) string {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(folder, "*seed40"+ending))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%v, %v", files, err)
+		}
+		text, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	run("first", "")
+	first := saved(".json")
+	run("second", " --offline-structure 1")
+	second := saved(".json")
+	if saved(".1.json") != first || first == second {
+		t.Fatalf("the first result is not kept as another run begins, or is its own:\n%s", second)
+	}
+	run("second", " --offline-structure 1 --resume") // its own is there, and is written again
+	second = saved(".json")
+	run("first", " --resume")
+	if saved(".2.json") != second || saved(".json") == second {
+		t.Errorf("the second result is not kept:\n%s", saved(".2.json"))
+	}
+}
+
+// A journal is not salvaged while a run has it open, nor where a line is sound and its record is not.
+func TestNothingToSalvage(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "own.journal")
+	j, err := journal.Open(path, journal.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l, _, err := wal.Open(path, func(wal.Entry) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(map[string]int{"kind": 7}); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, "in use", runSalvage(t.Context(), []string{path}), "a run has "+path+" open")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = runSalvage(t.Context(), []string{path})
+	refused(t, "a bad record", err, "kind", "is left as it is")
+	if strings.Contains(err.Error(), "%!") || strings.Contains(err.Error(), "<nil>") {
+		t.Errorf("it says %v", err)
+	}
+	after, err := os.ReadFile(path)
+	entries, _ := os.ReadDir(dir)
+	if err != nil || string(after) != string(before) || len(entries) != 1 {
+		t.Errorf("it changed the journal, or left a file: %v, %v", entries, err)
+	}
+}
+
 // A damaged journal names the command that keeps what is sound of it, and after that the run goes on.
 func TestSalvage(t *testing.T) {
 	dir := t.TempDir()
@@ -96,12 +174,23 @@ func TestSalvage(t *testing.T) {
 	if err := runGreedy(t.Context(), resumed); err == nil || !strings.Contains(err.Error(), "is damaged") {
 		t.Fatalf("damaged: %v", err)
 	}
+	if err := os.WriteFile(path+".sound", nil, 0o600); err != nil { // a killed process of before left it
+		t.Fatal(err)
+	}
 	for _, name := range []string{"own.damaged", "own.damaged2"} {
+		was, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := runSalvage(t.Context(), []string{path}); err != nil {
 			t.Fatal(err)
 		}
 		if kept, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(kept) != string(text) {
 			t.Errorf("the damaged file is not kept as %s: %v", name, err)
+		}
+		// It has both names until the sound one takes the first in one step, so that there is a journal at every instant.
+		if is, err := os.Stat(filepath.Join(dir, name)); err != nil || !os.SameFile(was, is) {
+			t.Errorf("%s is a copy: %v", name, err)
 		}
 		if err := runGreedy(t.Context(), resumed); err != nil {
 			t.Fatal(err)

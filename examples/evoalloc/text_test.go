@@ -15,6 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/dues"
 	"github.com/evoalloc/evoalloc/internal/notrun"
+	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
 // ranText runs the example on prompts and returns its result and what it printed.
@@ -171,6 +172,19 @@ func TestOwnCases(t *testing.T) {
 	}
 	if r, _ := ranText(t, "--cases "+cases+" --scorer "+dir); r.Trajectory[0].BestFitness != 0.5 || r.HeldOut.Score != 0.5 {
 		t.Errorf("by the folder the initial prompt has %v, and held out %+v", r.Trajectory[0].BestFitness, r.HeldOut)
+	}
+}
+
+// A search that tries minibatches first is refused a budget that is too small for its first child, and has one with the
+// least that is not.
+func TestBudgetOfMinibatches(t *testing.T) {
+	run := func(calls string) error {
+		return runPopulations(t.Context(), strings.Fields("--like gepa --task text --N 1 --offline-latency 0 --output "+t.TempDir()+" --T "+calls))
+	}
+	refused(t, "one too few", run("46"), "20 for its cases", "6 for train cases", "at least T·N = 47")
+	var err error
+	if printed := runtest.Output(t, func() { err = run("47") }); err != nil || !strings.Contains(printed, "children  1: 1 valid") {
+		t.Errorf("with the least: %v\n%s", err, printed)
 	}
 }
 

@@ -13,7 +13,8 @@ type LLM struct {
 	TopP        float64    // 0 means not set
 	MaxTokens   int        // 0 means not set
 	Effort      string     // reasoning effort; "" means not set
-	// Ignored are the other keys of the section, but for system_message, which is the task's.
+	// Ignored are the other keys of the section, but for system_message, which is the task's; and a temperature or top_p
+	// that is 0, which no [llm.Request] has.
 	Ignored []string
 }
 
@@ -68,7 +69,8 @@ func (l *LLM) parse(text string) error {
 	taken := []string{"system_message", "temperature", "top_p", "max_tokens", "reasoning_effort", "models",
 		"primary_model", "primary_model_weight", "secondary_model", "secondary_model_weight"}
 	for _, name := range m.names {
-		if !slices.Contains(taken, name) {
+		zero := name == "temperature" && l.Temperature == 0 || name == "top_p" && l.TopP == 0
+		if !slices.Contains(taken, name) || zero && !null(target(m.values[name])) {
 			l.Ignored = append(l.Ignored, m.path+name)
 		}
 	}

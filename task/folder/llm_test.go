@@ -18,6 +18,7 @@ func TestReadLLM(t *testing.T) {
 		{"llm: {temperature: 0.7, top_p: 0.9, max_tokens: 4096, reasoning_effort: low}",
 			LLM{Temperature: 0.7, TopP: 0.9, MaxTokens: 4096, Effort: "low"}, "how the model answers"},
 		{"llm: {temperature: null, top_p: ~}", LLM{}, "null is not set"},
+		{"llm: {temperature: 0, top_p: 0}", LLM{Ignored: []string{"llm.temperature", "llm.top_p"}}, "0 is not taken"},
 		{"llm:\n  models:\n    - {name: a, weight: 0.8}\n    - {name: b}", LLM{Models: []Weighted{{"a", 0.8}, {"b", 1}}},
 			"a weight that is left out is 1"},
 		{"llm: {primary_model: a, primary_model_weight: 0.8, secondary_model: b}", LLM{Models: []Weighted{{"a", 0.8}, {"b", 0.2}}},

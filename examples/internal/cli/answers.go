@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,13 +14,15 @@ import (
 )
 
 // Answers keep what a model is asked after a run, when no journal records it: each reply is on disk before it is used,
-// and a process that goes on after a kill finds it there. The file is made with the first. Answers are safe for
-// concurrent use.
+// and a process that goes on after a kill finds it there. The file is made before the first
+// is asked for. Once one cannot be kept, nothing more is asked for. Answers are safe for concurrent use.
 type answers struct {
-	path string // of the file; "" keeps nothing
-	run  string // a hash of what decides the run that asks
+	path   string // of the file; "" keeps nothing
+	run    string // a hash of what decides the run that asks
+	others bool   // the file has answers of other runs too
 
 	mu     sync.Mutex
+	err    error                    // why answers cannot be kept
 	log    *wal.Log                 // nil before there is a file
 	known  map[string][]llm.Reply   // by what was asked: replies of earlier processes that nothing asked for yet
 	failed map[string][]llm.Attempt // attempts that brought none, and are in no reply yet
@@ -51,8 +54,10 @@ func (a *answers) read(e wal.Entry) error {
 	var r answer
 	err := json.Unmarshal(e.Object, &r)
 	switch {
-	case err != nil || r.Run != a.run:
+	case err != nil:
 		return err
+	case r.Run != a.run:
+		a.others = true
 	case r.Failed:
 		a.failed[r.Asked] = append(a.failed[r.Asked], r.Reply.Attempts...)
 	default:
@@ -81,6 +86,9 @@ func (a *answers) ask(ctx context.Context, l llm.LLM, req llm.Request) (llm.Repl
 	if err := llm.TraceOf(ctx).Draining(); err != nil {
 		return llm.Reply{}, err
 	}
+	if _, err := a.file(); err != nil {
+		return llm.Reply{}, err
+	}
 	reply, err := l.Generate(ctx, req)
 	if len(reply.Attempts) > 0 || err == nil {
 		err = errors.Join(err, a.keep(answer{a.run, asked, err != nil, reply}))
@@ -100,26 +108,33 @@ func (a *answers) keep(r answer) error {
 	if err == nil {
 		err = log.Sync(place)
 	}
-	return err
+	if err == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err = cmp.Or(a.err, fmt.Errorf("%s: %w", a.path, err))
+	return a.err
 }
 
-// file returns the file, and makes it if there is none yet. It returns nil if nothing is kept.
+// file returns the file, and makes it if there is none yet. It returns nil if nothing is kept, and an error once an
+// answer could not be.
 func (a *answers) file() (log *wal.Log, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.log == nil && a.path != "" {
-		a.log, err = wal.Create(a.path)
+	if a.log == nil && a.path != "" && a.err == nil {
+		a.log, a.err = wal.Create(a.path)
 	}
-	return a.log, err
+	return a.log, a.err
 }
 
-// close closes the file, and removes it once nothing needs it any more.
+// close closes the file, and removes it once nothing needs it any more. Answers of other runs stay.
 func (a *answers) close(remove bool) error {
 	if a.log == nil {
 		return nil
 	}
 	err := a.log.Close()
-	if remove {
+	if remove && !a.others {
 		err = errors.Join(err, os.Remove(a.path))
 	}
 	return err

@@ -126,7 +126,7 @@ func (o *Options) over(path string, s saver, decided journal.Fingerprint) error 
 		return Usagef("%w; %s", err, anew)
 	case run.Finished && exists(s.path) && o.Journal == "":
 		return nil
-	case differences(run.Fingerprint, decided) != "":
+	case run.Begun && differences(run.Fingerprint, decided) != "":
 		return Usagef("journal %s tells of another run: %s; put that back to go on with it; %s", path,
 			differences(run.Fingerprint, decided), anew)
 	case run.Finished && !hasRounds(path):
@@ -205,23 +205,41 @@ func locked(path string, err error) error {
 type renamed struct{ from, to string }
 
 // aside renames the files of an earlier run under the name NAME of s, NAME.json and the like, to NAME.1.json and the
-// like, or the next number, and so the journal at path if it is not "". It renames the journal last, so that a kill in
-// between leaves the journal in place.
+// like, or the next number, and so the journal at path if it is not "", with the answers for held-out cases, which its
+// run goes on with. It renames the journal last, so that a kill in between leaves the journal in place.
 func (s saver) aside(path string) (moved []renamed, err error) {
-	base := s.base()
-	left, k, err := leftBy(base)
+	left, k, err := s.results(path)
 	if err != nil {
 		return nil, err
 	}
-	left = slices.DeleteFunc(left, func(name string) bool { return name == path })
 	if path != "" {
+		if kept := s.base() + heldOutEnding; exists(kept) {
+			left = append(left, kept)
+		}
 		left = append(left, path)
 	}
+	return s.rename(left, k)
+}
+
+// results returns the files under the name of s but the journal at path and the answers for held-out cases, and the
+// number after the highest in use.
+func (s saver) results(path string) (left []string, next int, err error) {
+	left, next, err = leftBy(s.base())
+	journal, _ := os.Stat(path) // nil if there is none
+	return slices.DeleteFunc(left, func(name string) bool {
+		info, err := os.Stat(name)
+		return name == s.base()+heldOutEnding || err == nil && os.SameFile(info, journal)
+	}), next, err
+}
+
+// rename inserts a number into the names of files: k, or the first one above it that is free.
+func (s saver) rename(left []string, k int) (moved []renamed, err error) {
 	if len(left) == 0 {
 		return nil, nil
 	}
-	for exists(numbered(base, path, k)) { // the journal may be elsewhere
-		k++
+	base := s.base()
+	for slices.ContainsFunc(left, func(name string) bool { return exists(numbered(base, name, k)) }) {
+		k++ // a journal may be elsewhere
 	}
 	Printf("an earlier run is kept under other names:\n")
 	for _, name := range left {

@@ -59,6 +59,11 @@ func TestAside(t *testing.T) {
 		{"a journal that is not this run's stays", "r.journal r.json", "", "r.json>r.1.json r.journal"},
 		{"a journal of another name, and a number that it has used", "own.jsonl own.1.jsonl r.json", "own.jsonl",
 			"own.1.jsonl own.jsonl>own.2.jsonl r.json>r.2.json"},
+		{"answers go where the journal goes", "r.json r.heldout r.journal", "r.journal",
+			"r.heldout>r.1.heldout r.journal>r.1.journal r.json>r.1.json"},
+		{"answers that a journal elsewhere goes on with", "r.json r.heldout", "", "r.heldout r.json>r.1.json"},
+		{"a number that is free for all", "r.json own.1.jsonl own.jsonl r.1.js", "own.jsonl",
+			"own.1.jsonl own.jsonl>own.2.jsonl r.1.js r.json>r.2.json"},
 		{"runs whose names only begin alike", "r2.json r.1.json .r.json.123 r-x.json", "", ".r.json.123 r-x.json r.1.json r2.json"},
 	} {
 		dir := fill(t, strings.Fields(tt.before)...)
@@ -284,8 +289,13 @@ func TestMakeRoomOfATornJournal(t *testing.T) {
 		if err := os.WriteFile(path, []byte(torn), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Anew: true}
-		if err := makeRoom(&o, path, saver{path: filepath.Join(dir, "r.json"), ext: ".js"}); err != nil || exists(path) {
+		s, o := saver{path: filepath.Join(dir, "r.json"), ext: ".js"}, Options{command: "bandit"}
+		_, _, err := o.makeRoom(path, s, journal.Fingerprint{"N": "1"})
+		if err == nil || !strings.Contains(err.Error(), "not over; to go on with it: ") || strings.Contains(err.Error(), "another run") {
+			t.Errorf("%q: %v, want it to say how to go on", torn, err)
+		}
+		o.Anew = true
+		if err := makeRoom(&o, path, s); err != nil || exists(path) {
 			t.Errorf("%q: %v, there %v", torn, err, exists(path))
 		}
 	}

@@ -57,6 +57,9 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 	}
 	if o.IsTree() {
 		fp["evaluator"] = fmt.Sprintf("test %q, score %q", o.Tree.test, o.Tree.score)
+		if len(o.Show) > 0 { // of other tasks the bounds are in what scores their programs
+			fp["shown"] = o.Show.String()
+		}
 	}
 	if b := o.Children(); b != nil {
 		fp["breadth"] = fmt.Sprint(b)

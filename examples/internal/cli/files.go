@@ -52,6 +52,9 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 		decided = fitted(earlier.Fingerprint, decided)
 	}
 	f.run = hashOf(decided)
+	if err == nil && !f.begun {
+		f.moved, err = s.makeWay(name, f.run)
+	}
 	if err == nil && !o.noJournal() {
 		f.Journal, err = o.openJournal(name, decided)
 	}
@@ -151,7 +154,7 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 		err = ErrCanceled
 	}
 	if !f.begun {
-		return err
+		return errors.Join(err, restore(f.moved))
 	}
 	err = errors.Join(err, f.Close())
 	if attempts > 0 && f.Journal != nil {
@@ -193,7 +196,7 @@ func reason(r *evolve.Result) string {
 func (f *Files) Finish(ctx context.Context, file Saved, r *evolve.Result, runErr error) error {
 	// the same command would fail again, and its result is not the journal's run
 	if errors.Is(runErr, journal.ErrDiverged) {
-		return f.o.otherRun(runErr)
+		return errors.Join(f.o.otherRun(runErr), restore(f.moved))
 	}
 	*file.HeldOut = f.scoredBefore(r.Best)
 	saved, err := f.saver.save(file.Body, r)

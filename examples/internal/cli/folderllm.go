@@ -3,6 +3,7 @@ package cli
 import (
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/llm"
@@ -55,7 +56,12 @@ func (l *folderLLM) take(o *Options, fs *flag.FlagSet) error {
 			l.taken = append(l.taken, name+" "+value)
 		}
 	}
-	l.left = append(l.left, section.Ignored...)
+	for _, key := range section.Ignored {
+		if name := map[string]string{"llm.temperature": "temperature", "llm.top_p": "top-p"}[key]; name != "" {
+			key = fmt.Sprintf("%s of 0, as --%s needs more", key, name)
+		}
+		l.left = append(l.left, key)
+	}
 	return nil
 }
 
@@ -73,7 +79,7 @@ func (l *folderLLM) values(dir string, section folder.LLM, given map[string]bool
 			}
 		}
 		if len(section.Models) > 1 {
-			key += fmt.Sprint("=", m.Weight)
+			key += "=" + number(m.Weight)
 		}
 		models, names = append(models, key), append(names, m.Name)
 	}
@@ -93,7 +99,7 @@ func number(x float64) string {
 	if x == 0 {
 		return ""
 	}
-	return fmt.Sprint(x)
+	return strconv.FormatFloat(x, 'f', -1, 64) // without an exponent, which --max-tokens refuses
 }
 
 // say prints what was taken and what was not.

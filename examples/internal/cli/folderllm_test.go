@@ -47,6 +47,11 @@ func TestFolderLLM(t *testing.T) {
 				"temperature 0.7, as --temperature is given, llm.api_base\n", "flags count in its place"},
 		{"llm: {primary_model: Qwen/Qwen3-8B, top_p: 0.5}", "", "qwen3-8b Qwen/Qwen3-8B 0 0.5 0",
 			"config.yaml: model qwen3-8b, model-name Qwen/Qwen3-8B, top-p 0.5; not taken: nothing\n", "one model has no weight"},
+		{"llm: {primary_model: Qwen/Qwen3-8B, max_tokens: 1000000}", "", "qwen3-8b Qwen/Qwen3-8B 0 0 1000000",
+			"config.yaml: model qwen3-8b, model-name Qwen/Qwen3-8B, max-tokens 1000000; not taken: nothing\n", "a large number"},
+		{"llm: {primary_model: Qwen/Qwen3-8B, temperature: 0, top_p: 0.0}", "", "qwen3-8b Qwen/Qwen3-8B 0 0 0",
+			"config.yaml: model qwen3-8b, model-name Qwen/Qwen3-8B; not taken: llm.temperature of 0, as --temperature needs more, " +
+				"llm.top_p of 0, as --top-p needs more\n", "what no request can have"},
 	} {
 		dir := folderWith(t, tt.config)
 		o, err := parsed(append([]string{"--folder-llm", "--task", dir}, strings.Fields(tt.args)...))

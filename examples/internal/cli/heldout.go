@@ -71,7 +71,8 @@ func (f *Files) scoreHeldOut(ctx context.Context, path string, file Saved, r *ev
 	if err := report.Save(path, file.Body); err != nil {
 		return err
 	}
-	if whole = bad == nil; !whole {
+	whole = bad == nil && h.Reason == "" // else another process scores again, by the answers that are kept
+	if bad != nil {
 		f.sayHeldOutLeft(r)
 	}
 	return nil
@@ -111,21 +112,26 @@ func (f *Files) heldOutIn(base string, best eval.Candidate) *report.HeldOut {
 	if err != nil || string(program) != best.Program {
 		return nil
 	}
-	data, err := os.ReadFile(base + ".json")
+	h, searched := heldOutOf(base+".json"), best.Result
+	if h == nil || h.Reason != "" || h.Run != f.run || h.Searched != searched.Score || h.SearchedCases != len(searched.Cases) {
+		return nil
+	}
+	return h
+}
+
+// heldOutOf returns the held-out score in the result at path, or nil if there is none.
+func heldOutOf(path string) *report.HeldOut {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
 	var file struct {
 		HeldOut *report.HeldOut `json:"held_out"`
 	}
-	if json.Unmarshal(data, &file) != nil || file.HeldOut == nil {
+	if json.Unmarshal(data, &file) != nil {
 		return nil
 	}
-	h, searched := file.HeldOut, best.Result
-	if h.Reason != "" || h.Run != f.run || h.Searched != searched.Score || h.SearchedCases != len(searched.Cases) {
-		return nil
-	}
-	return h
+	return file.HeldOut
 }
 
 // printAsked prints what the scoring of held-out cases asked, over all processes.

@@ -2,12 +2,38 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/task"
 )
+
+// Another bound is another run, of a tree as of other tasks. Journals of runs without bounds have no word on them.
+func TestShowDecides(t *testing.T) {
+	own := scoredBy(t, func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil })
+	tree := []string{"--model", "qwen3-8b", "--base", t.TempDir(), "--change", "*.go", "--score", "true"}
+	for _, args := range [][]string{nil, tree} {
+		var of [3]journal.Fingerprint
+		for i, more := range [][]string{nil, {"--show", "notes=0"}, {"--show", "notes=9"}} {
+			o, err := parsed(slices.Concat(args, more))
+			if err != nil {
+				t.Fatal(err)
+			}
+			of[i] = o.fingerprint(o.Bounded(own), nil)
+		}
+		if _, has := of[0]["shown"]; has {
+			t.Errorf("%q: without the flag it has %v", args, of[0])
+		}
+		for _, two := range [][2]int{{0, 1}, {1, 2}, {1, 0}} {
+			if differences(of[two[0]], of[two[1]]) == "" {
+				t.Errorf("%q: %v is no other run than %v", args, of[two[0]], of[two[1]])
+			}
+		}
+	}
+}
 
 // Parts are bounded by name, and what is no part or no number is refused with what to give.
 func TestShow(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/dues"
 	"github.com/evoalloc/evoalloc/llm"
@@ -66,8 +67,12 @@ func (o *Options) text() (task.Task, error) {
 	return t, nil
 }
 
-// CheckCases refuses a budget of so many answers with which a prompt cannot be improved: each prompt takes an answer for
-// each of its cases, and its making one more. Without the error the first prompt would be paid for in vain.
+// minibatch is how many train cases GEPA has a parent answer before it is rewritten, and then the child.
+const minibatch = 3
+
+// CheckCases refuses a budget of so many answers with which a prompt cannot be improved: each prompt takes an answer
+// for each of its cases, its making one more, and a minibatch one for each of its cases by the parent and by the child.
+// Without the error the first prompt would be paid for in vain.
 func (o *Options) CheckCases(t task.Task, answers int) error {
 	prompts, ok := task.As[*text.Task](t)
 	if !ok {
@@ -77,13 +82,21 @@ func (o *Options) CheckCases(t task.Task, answers int) error {
 	if err != nil {
 		return err
 	}
-	least, what := 2*len(cases)+1, "the first prompt and one other"
+	least, what, before := 2*len(cases)+1, "the first prompt and one other", ""
+	if batch, ok := prompts.Minibatch(0, minibatch).(eval.Composite); ok && o.Minibatches {
+		tried, err := batch.Parts(t.Initial(), 0)
+		if err != nil {
+			return err
+		}
+		least += 2 * len(tried)
+		before = fmt.Sprintf(", and before that with its parent %d for train cases", 2*len(tried))
+	}
 	if o.budget.target != "" { // which the first prompt may have
-		least, what = len(cases), "the first prompt"
+		least, what, before = len(cases), "the first prompt", ""
 	}
 	if answers < least {
-		return Usagef("the budget of %d answers is too small for the task %s: a prompt takes %d for its cases, so %s take at "+
-			"least T·N = %d", answers, t.Name(), len(cases), what, least)
+		return Usagef("the budget of %d answers is too small for the task %s: a prompt takes %d for its cases%s, so %s take "+
+			"at least T·N = %d", answers, t.Name(), len(cases), before, what, least)
 	}
 	return nil
 }
