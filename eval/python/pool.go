@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/evoalloc/evoalloc/internal/printable"
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // ErrClosed is returned by a closed [Runner] or [Evaluator].
@@ -45,9 +46,13 @@ func newPool(ctx context.Context, k *kind, size int) (*pool, hello, error) {
 
 // do runs a candidate on a zygote. If the zygote dies, which may not be the candidate's fault, do runs the candidate
 // once more on a fresh zygote. If that one dies too, the error is errDied. If no process can be made, do waits for one,
-// for as long as the candidates under way may take.
+// for as long as the candidates under way may take. A limit on an evaluation's time need not count the wait for a slot,
+// see [llm.Trace].Queued.
 func (p *pool) do(ctx context.Context, j job) (execution, error) {
-	if err := p.sem.Acquire(ctx, 1); err != nil {
+	served := llm.TraceOf(ctx).Queued()
+	err := p.sem.Acquire(ctx, 1)
+	served()
+	if err != nil {
 		return execution{}, fmt.Errorf("python: waiting for an interpreter: %w", err)
 	}
 	defer p.sem.Release(1)
