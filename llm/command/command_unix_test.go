@@ -185,7 +185,7 @@ func TestEnvironment(t *testing.T) {
 	const show = `echo "$LLM_API_KEY $My_Access_Token $PLAIN $OWN"; pwd; ls -A`
 	reply, err := shell(t, show, func(c *command.Config) { c.Env = []string{"OWN=a=b"} }).Generate(t.Context(), hi)
 	lines := strings.Split(reply.Text, "\n")
-	if err != nil || lines[0] != "  plain a=b" || len(lines) != 3 || !strings.Contains(lines[1], "evoalloc-command-") {
+	if err != nil || lines[0] != "  plain a=b" || len(lines) != 3 || !strings.Contains(lines[1], "evoalloc-llm-command-") {
 		t.Errorf("%q, %v", reply.Text, err)
 	}
 	if _, err := os.Stat(lines[1]); !os.IsNotExist(err) {
@@ -241,13 +241,15 @@ func Example() {
 	// <nil>
 }
 
-// What a killed process left is removed, and what a command works in is not.
+// What a killed process left is removed, and what a command works in is not, be it that of a version that did not claim it.
 func TestFoldersOfTheKilled(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	left := filepath.Join(dir, "evoalloc-command-17")
-	if err := os.MkdirAll(filepath.Join(left, "deep"), 0o700); err != nil {
-		t.Fatal(err)
+	left, earlier := filepath.Join(dir, "evoalloc-llm-command-17"), filepath.Join(dir, "evoalloc-command-18")
+	for _, folder := range []string{left, earlier} {
+		if err := os.MkdirAll(filepath.Join(folder, "deep"), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	script := fmt.Sprintf(`touch %[1]s/begun; while [ ! -e %[1]s/go ]; do sleep 0.01; done; [ -d "$PWD" ] && echo there`, dir)
 	c := shell(t, script, nil)
@@ -269,7 +271,7 @@ func TestFoldersOfTheKilled(t *testing.T) {
 	if text := <-said; text != "there\n" {
 		t.Errorf("a command whose folder is in use found %q", text)
 	}
-	if rest, _ := filepath.Glob(filepath.Join(dir, "evoalloc-*")); len(rest) > 0 {
-		t.Errorf("left %v", rest)
+	if rest, _ := filepath.Glob(filepath.Join(dir, "evoalloc-*")); len(rest) != 1 || rest[0] != earlier {
+		t.Errorf("left %v, want the folder of an earlier version alone", rest)
 	}
 }

@@ -21,8 +21,9 @@ const (
 	lastWait = 2 * time.Second // for outputs that a process outside of the group keeps open
 )
 
-// folderName begins the names of the working directories of commands; a number follows.
-const folderName = "evoalloc-command-"
+// folderName begins the names of the working directories of commands; a number follows. Earlier versions did not claim
+// theirs, so it is none of their names: what may be in use is not swept.
+const folderName = "evoalloc-llm-command-"
 
 // errTimeout distinguishes Model.Timeout from a deadline of the caller.
 var errTimeout = errors.New("command: Model.Timeout passed")
