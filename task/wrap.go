@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -52,7 +53,7 @@ func HeldOut(ctx context.Context, t Task, program string) (r eval.Result, ok boo
 //
 //	t = task.WithEvaluator(t, eval.Limit(t, 4))
 //
-// It panics if t or e is nil.
+// What t has for tuners is not that of the result: it would pass the wrappers by. It panics if t or e is nil.
 func WithEvaluator(t Task, e eval.Evaluator) Task {
 	if t == nil || e == nil {
 		panic(fmt.Sprintf("task: WithEvaluator(%v, %v): neither may be nil", t, e))
@@ -99,8 +100,14 @@ func (t *withComposite) Join(program string, parts []eval.Result) (eval.Result, 
 	return t.c.Join(program, parts)
 }
 
-// Unwrap returns the original task, whose optional methods apply.
+// Unwrap returns the original task, whose optional methods apply, but for TuneEvaluator.
 func (t *withEvaluator) Unwrap() Task { return t.Task }
+
+// TuneEvaluator returns an error, an [errors.ErrUnsupported]: whoever puts limits or workers around a task's evaluator
+// puts them around that for tuners too, and hands it on by itself.
+func (t *withEvaluator) TuneEvaluator(context.Context) (eval.Evaluator, error) {
+	return nil, fmt.Errorf("task: %s has another evaluator: %w", t.Name(), errors.ErrUnsupported)
+}
 
 func (t *withEvaluator) String() string {
 	return fmt.Sprintf("WithEvaluator(%v, %v)", t.Task, t.Evaluator)

@@ -34,7 +34,8 @@ type Loop struct {
 	// again after a kill sees the same. [NewShell] makes one.
 	Shell func(ctx context.Context, program, line string) (output string, err error)
 	// On scores tries, perhaps on cheaper cases. It should print itself, be comparable, and ask no model. nil means the
-	// TuneEvaluator of the task, such as a folder's evaluate_tune, or the task itself if it has none.
+	// TuneEvaluator of the task, such as a folder's evaluate_tune, of which a Loop asks a task once, or the task itself if
+	// it has none or is one of [task.WithEvaluator]: tries then go where what is submitted goes.
 	On eval.Evaluator
 	// Text describes the tools in the prompt, and reads calls from blocks of replies, for a model that has no tools of its
 	// own.
@@ -42,6 +43,8 @@ type Loop struct {
 	Bounds Bounds
 	// Instruction is what the model is asked for beside the task; "" means to raise the score.
 	Instruction string
+
+	tuners tuners
 }
 
 // Bounds limit a session. At a bound it ends with the best program that it has tried, or else the one it has. They are
@@ -107,10 +110,11 @@ func (l *Loop) String() string {
 }
 
 // Brief has the child made by a session on the parent. The model can look at the members of the archive, and at the newest
-// invalid programs, as they are now.
+// invalid programs, as they are now. It is shown the lines of the memories' sections, as the bounds of
+// [task.WithBounds] and the hints of [task.WithHints] have them, and no programs of sections.
 func (l *Loop) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
-	b.Make = l.make(v.Task, v.Parent.Candidate, linesOf(v.Sections), earlierOf(v))
+	b.Make = l.make(v.Task, v.Parent.Candidate, v.Sections, earlierOf(v))
 	return b
 }
 
@@ -119,16 +123,16 @@ func (l *Loop) Brief(v *population.View) evolve.Brief {
 func (l *Loop) Make(t task.Task, parent eval.Candidate, notes ...string) (
 	make func(ctx context.Context, w *evolve.Work) (program string, err error)) {
 
-	return l.make(t, parent, notes, nil)
+	return l.make(t, parent, lessons(notes), nil)
 }
 
-func (l *Loop) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) (
+func (l *Loop) make(t task.Task, parent eval.Candidate, beside []task.Section, earlier []program) (
 	make func(context.Context, *evolve.Work) (string, error)) {
 
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
 		if err := l.Bounds.validate(); err != nil {
 			return "", broken(ctx, err)
 		}
-		return newSession(l, w, t, parent, notes, earlier).run(ctx)
+		return newSession(l, w, t, parent, beside, earlier).run(ctx)
 	}
 }

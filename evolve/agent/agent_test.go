@@ -201,21 +201,21 @@ func TestBounds(t *testing.T) {
 	number := func(n string) llm.ToolCall { return call("edit", `{"path":"program.txt","new":"`+n+`"}`) }
 	for _, tt := range []struct {
 		reason  string
-		loop    agent.Loop
+		loop    *agent.Loop
 		replies []llm.Reply
 		calls   int
 		program string // "" for none
 	}{
-		{"calls", agent.Loop{Bounds: agent.Bounds{Calls: 4}}, []llm.Reply{answer(number("9"), call("try", "")), answer(number("3"), call("try", "")), answer(call("list", ""))}, 4, "9"},
-		{"tokens", agent.Loop{Bounds: agent.Bounds{Tokens: 300}}, []llm.Reply{answer(number("2"))}, 3, "2"},
-		{"money", agent.Loop{Bounds: agent.Bounds{Money: 0.5, Price: &llm.Price{Prompt: 2500}}}, []llm.Reply{answer(number("2"))}, 2, "2"},
-		{"replies without a call", agent.Loop{}, []llm.Reply{answer()}, 3, ""},
-		{"nothing changed", agent.Loop{Bounds: agent.Bounds{Calls: 2}}, []llm.Reply{answer(call("list", ""))}, 2, ""},
-		{"tries", agent.Loop{Bounds: agent.Bounds{Tries: -1, Calls: 2}}, []llm.Reply{answer(number("2"), call("try", ""))}, 2, "2"},
-		{"many calls in one reply", agent.Loop{Bounds: agent.Bounds{Calls: 1}}, []llm.Reply{answer(append(make([]llm.ToolCall, 40), number("2"))...)}, 1, ""},
+		{"calls", &agent.Loop{Bounds: agent.Bounds{Calls: 4}}, []llm.Reply{answer(number("9"), call("try", "")), answer(number("3"), call("try", "")), answer(call("list", ""))}, 4, "9"},
+		{"tokens", &agent.Loop{Bounds: agent.Bounds{Tokens: 300}}, []llm.Reply{answer(number("2"))}, 3, "2"},
+		{"money", &agent.Loop{Bounds: agent.Bounds{Money: 0.5, Price: &llm.Price{Prompt: 2500}}}, []llm.Reply{answer(number("2"))}, 2, "2"},
+		{"replies without a call", &agent.Loop{}, []llm.Reply{answer()}, 3, ""},
+		{"nothing changed", &agent.Loop{Bounds: agent.Bounds{Calls: 2}}, []llm.Reply{answer(call("list", ""))}, 2, ""},
+		{"tries", &agent.Loop{Bounds: agent.Bounds{Tries: -1, Calls: 2}}, []llm.Reply{answer(number("2"), call("try", ""))}, 2, "2"},
+		{"many calls in one reply", &agent.Loop{Bounds: agent.Bounds{Calls: 1}}, []llm.Reply{answer(append(make([]llm.ToolCall, 40), number("2"))...)}, 1, ""},
 	} {
 		s := &script{replies: tt.replies}
-		c := session(t, &tt.loop, runtest.Number(task.Spec{Initial: "1"}), s)
+		c := session(t, tt.loop, runtest.Number(task.Spec{Initial: "1"}), s)
 		if c.Program != tt.program || len(s.asked) != tt.calls || (c.Err == "") != (tt.program != "") {
 			t.Errorf("%s: %q (%s) after %d calls, want %q after %d", tt.reason, c.Program, c.Err, len(s.asked), tt.program, tt.calls)
 		}

@@ -59,10 +59,10 @@ func (c *Command) String() string {
 }
 
 // Brief has the child made by a session on the parent. The agent finds the members of the archive, and the newest invalid
-// programs, in the folder "earlier" of its HOME.
+// programs, in the folder "earlier" of its HOME. It is shown the lines of sections, as for [Loop.Brief].
 func (c *Command) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
-	b.Make = c.make(v.Task, v.Parent.Candidate, linesOf(v.Sections), earlierOf(v))
+	b.Make = c.make(v.Task, v.Parent.Candidate, v.Sections, earlierOf(v))
 	return b
 }
 
@@ -71,17 +71,17 @@ func (c *Command) Brief(v *population.View) evolve.Brief {
 func (c *Command) Make(t task.Task, parent eval.Candidate, notes ...string) (
 	make func(ctx context.Context, w *evolve.Work) (program string, err error)) {
 
-	return c.make(t, parent, notes, nil)
+	return c.make(t, parent, lessons(notes), nil)
 }
 
-func (c *Command) make(t task.Task, parent eval.Candidate, notes []string, earlier []program) (
+func (c *Command) make(t task.Task, parent eval.Candidate, beside []task.Section, earlier []program) (
 	make func(context.Context, *evolve.Work) (string, error)) {
 
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
 		if err := c.validate(); err != nil {
 			return "", broken(ctx, err)
 		}
-		job := command.Job{Prompt: commandPrompt(t, parent, c.Instruction, notes, len(earlier) > 0), Home: homeOf(earlier)}
+		job := command.Job{Prompt: commandPrompt(t, parent, c.Instruction, beside, len(earlier) > 0), Home: homeOf(earlier)}
 		var out command.Edit
 		var err error
 		if c.Parse != nil {
@@ -126,8 +126,9 @@ func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command
 	return program, nil
 }
 
-// socketName begins the names of folders for sockets; a number follows.
-const socketName = "evoalloc-agent-"
+// socketName begins the names of folders for sockets; a number follows. Earlier versions did not claim theirs, so it
+// is none of their names: what may be in use is not swept.
+const socketName = "evoalloc-socket-"
 
 // through runs the agent with a model behind a gateway.
 func (c *Command) through(ctx context.Context, w *evolve.Work, program string, job command.Job) (out command.Edit, err error) {

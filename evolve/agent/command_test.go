@@ -204,3 +204,31 @@ func TestCommandWithItsOwnLogin(t *testing.T) {
 		t.Errorf("made again: %+v", again.Best)
 	}
 }
+
+// Folders of a version that did not claim them may be in use, so they are left alone. Those of killed processes that did are
+// removed.
+func TestFoldersOfEarlierVersions(t *testing.T) {
+	tk, dir := answers(t)
+	c := &agent.Command{Editor: fake(t, dir, isolation.BestEffort, "works")}
+	reach(t, c.Editor)
+	tmp, err := os.MkdirTemp("/tmp", "t") // the path of a socket must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(tmp)
+	t.Setenv("TMPDIR", tmp)
+	earlier, killed := filepath.Join(tmp, "evoalloc-agent-17"), filepath.Join(tmp, "evoalloc-socket-17")
+	for _, dir := range []string{earlier, killed} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked atomic.Int64
+	ran(t, tk, c, counting(&asked), 7, t.TempDir())
+	if _, err := os.Stat(earlier); err != nil || asked.Load() == 0 {
+		t.Errorf("after %d calls: %v", asked.Load(), err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(tmp, "evoalloc-socket-*")); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}

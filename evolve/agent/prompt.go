@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -27,7 +29,7 @@ func (s *session) system(t task.Task) string {
 }
 
 // first returns the first message: what there is, and what is asked for.
-func (s *session) first(parent eval.Candidate, notes []string) string {
+func (s *session) first(parent eval.Candidate, beside []task.Section) string {
 	var b strings.Builder
 	b.WriteString(scored(parent.Result))
 	files := s.folder.Files(s.program)
@@ -37,13 +39,13 @@ func (s *session) first(parent eval.Candidate, notes []string) string {
 			fmt.Fprintf(&b, "\n%s\n", task.Fence(text, ""))
 		}
 	}
-	b.WriteString(lessons(notes))
+	b.WriteString(shown(s.task, parent, beside))
 	b.WriteString("\n" + asked(s.Instruction) + "\n")
 	return b.String()
 }
 
 // commandPrompt returns what an agent that is a program of its own is asked for.
-func commandPrompt(t task.Task, parent eval.Candidate, instruction string, notes []string, earlier bool) string {
+func commandPrompt(t task.Task, parent eval.Candidate, instruction string, beside []task.Section, earlier bool) string {
 	var b strings.Builder
 	b.WriteString(about(t))
 	b.WriteString("The program is in the working directory. Change its files there, and end when it is better. What the files " +
@@ -53,7 +55,7 @@ func commandPrompt(t task.Task, parent eval.Candidate, instruction string, notes
 		b.WriteString("Earlier programs are in the folder earlier of your home directory, each with its score, or the reason why it " +
 			"is not valid.\n")
 	}
-	b.WriteString(lessons(notes))
+	b.WriteString(shown(t, parent, beside))
 	b.WriteString("\n" + asked(instruction) + "\n")
 	return b.String()
 }
@@ -77,23 +79,29 @@ func scored(r eval.Result) string {
 	return fmt.Sprintf("The program is not valid: %s\n", r.Reason)
 }
 
-// linesOf returns the lines of sections, as far as they fit.
-func linesOf(sections []task.Section) (lines []string) {
-	for _, s := range (task.Ask{Sections: sections}).Shown() {
-		lines = append(lines, s.Lines...)
+// shown returns what stands beside the parent: the lines of sections, each under its title, as the task's bounds and
+// hints have them. Their programs are left out, and take nothing of a bound: those of the archive can be looked at.
+func shown(t task.Task, parent eval.Candidate, sections []task.Section) string {
+	ask := task.Asked(t, task.Ask{Parents: []eval.Candidate{parent}, Sections: sections})
+	ask.Sections = slices.Clone(ask.Sections)
+	for i := range ask.Sections {
+		ask.Sections[i].Programs = nil
 	}
-	return lines
-}
-
-func lessons(notes []string) string {
 	var b strings.Builder
-	for i, n := range notes {
-		if i == 0 {
-			b.WriteString("\nLessons of earlier attempts:\n")
+	for _, s := range ask.Shown() {
+		b.WriteString("\n")
+		if s.Title != "" {
+			b.WriteString(s.Title + ":\n")
 		}
-		b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(n), "\n", " ") + "\n")
+		b.WriteString("- " + strings.Join(s.Lines, "\n- ") + "\n")
 	}
 	return b.String()
+}
+
+// lessons returns the section of notes that a search of its own shows. It is as long as they are, unless the task
+// bounds it.
+func lessons(notes []string) []task.Section {
+	return []task.Section{{Name: task.ShowNotes, Title: "Lessons of earlier attempts", Lines: notes, Tokens: math.MaxInt}}
 }
 
 func asked(instruction string) string {

@@ -36,10 +36,12 @@ type session struct {
 	done     bool // it was submitted
 }
 
-func newSession(l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, notes []string, earlier []program) *session {
+func newSession(l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, beside []task.Section,
+	earlier []program) *session {
+
 	s := &session{Loop: l, bounds: l.Bounds.filled(), work: w, task: t, folder: folderOf(t), parent: parent.Program,
 		program: parent.Program, earlier: earlier}
-	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)}, {Role: llm.User, Content: s.first(parent, notes)}}
+	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)}, {Role: llm.User, Content: s.first(parent, beside)}}
 	return s
 }
 

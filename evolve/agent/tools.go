@@ -256,32 +256,15 @@ func (s *session) try(ctx context.Context, _ arguments) (string, error) {
 	return fmt.Sprintf("score %.6f in the mode tune\n", r.Score), nil
 }
 
-// tryOn returns the evaluator of tries: the Loop's, or else what the task has for tuners, such as a folder's
-// evaluate_tune, or else nil, which means the task.
+// tryOn returns the evaluator of tries: the Loop's, or else what the task has for tuners, or else nil, which means the task.
 func (s *session) tryOn(ctx context.Context) (eval.Evaluator, error) {
-	t, ok := task.As[interface {
-		TuneEvaluator(context.Context) (eval.Evaluator, error)
-	}](s.task)
+	t, ok := task.As[tuner](s.task)
 	if s.On != nil || !ok {
 		return s.On, nil
 	}
-	switch e, err := t.TuneEvaluator(ctx); {
-	case err == nil:
-		return cheaper{e, s.task.Name()}, nil
-	case !errors.Is(err, errors.ErrUnsupported):
-		return nil, broken(ctx, err)
-	}
-	return nil, nil
+	e, err := s.tuners.of(ctx, t, s.task.Name())
+	return e, broken(ctx, err)
 }
-
-// A cheaper evaluator is that of a task for tuners. A journal knows it by the task, on whatever machine it is.
-type cheaper struct {
-	eval.Evaluator
-	task string
-}
-
-// String names the task.
-func (c cheaper) String() string { return "tries of " + c.task }
 
 func (s *session) submit(context.Context, arguments) (string, error) {
 	if s.program == s.parent {

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
+	"fmt"
 
+	"github.com/evoalloc/evoalloc/eval"
 	contained "github.com/evoalloc/evoalloc/eval/command"
 	"github.com/evoalloc/evoalloc/evolve/agent"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -18,6 +22,9 @@ type agentFlags struct {
 	bounds agent.Bounds
 	tries  int
 	try    string // a command that scores tries; "" for the task's own evaluator
+
+	limit func(eval.Evaluator) eval.Evaluator // what evaluations are under; set by prepare
+	tuner eval.Evaluator                      // the task's for tuners, if tries go to that; set by prepare
 }
 
 // agentLoop names the agent that the library has.
@@ -71,6 +78,36 @@ func (a *agentFlags) tuned() int {
 	return a.tries
 }
 
+// prepare finds what scores tries. Whatever it is, it is under the limit on evaluations. With workers tries go to them,
+// who score for the task alone.
+func (a *agentFlags) prepare(
+	ctx context.Context, o *cli.Options, t task.Task, limit func(eval.Evaluator) eval.Evaluator,
+) error {
+	a.limit = limit
+	tuner, ok := task.As[interface {
+		TuneEvaluator(context.Context) (eval.Evaluator, error)
+	}](t)
+	if !ok || a.kind != agentLoop || a.try != "" || o.NATS.URL != "" {
+		return nil
+	}
+	switch e, err := tuner.TuneEvaluator(ctx); {
+	case err == nil:
+		a.tuner = tries{limit(e), "tries of " + t.Name()}
+	case !errors.Is(err, errors.ErrUnsupported):
+		return cli.Usagef("--agent loop: %w", err)
+	}
+	return nil
+}
+
+// A tries is what scores tries, by its name in journals, which does not tell of limits.
+type tries struct {
+	eval.Evaluator
+	name string
+}
+
+// String is the name.
+func (t tries) String() string { return t.name }
+
 // added returns a search whose children are made by sessions too, if flags ask for them.
 func (a *agentFlags) added(o *cli.Options, t task.Task, cfg population.Config) (population.Config, error) {
 	if a.kind == "" {
@@ -80,9 +117,14 @@ func (a *agentFlags) added(o *cli.Options, t task.Task, cfg population.Config) (
 	if err != nil {
 		return cfg, cli.Usagef("--agent: %w", err)
 	}
-	if loop, ok := made.(*agent.Loop); ok && a.try != "" {
-		if loop.On, err = o.Trying(a.try); err != nil {
-			return cfg, cli.Usagef("--agent-try: %w", err)
+	if loop, ok := made.(*agent.Loop); ok {
+		loop.On = a.tuner
+		if a.try != "" {
+			e, err := o.Trying(a.try)
+			if err != nil {
+				return cfg, cli.Usagef("--agent-try: %w", err)
+			}
+			loop.On = tries{a.limit(e), fmt.Sprint(e)}
 		}
 	}
 	if a.only {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -198,6 +199,9 @@ func runPopulations(ctx context.Context, args []string) error {
 	standIn := peers.Offline(p.Structure)
 	s := search{
 		Options: &p.Options, standIn: standIn.Config(), guard: p.Guarded, arms: p.arms,
+		tries: func(ctx context.Context, t task.Task, limit func(eval.Evaluator) eval.Evaluator) error {
+			return p.agent.prepare(ctx, &p.Options, t, limit)
+		},
 		decides: func(arms []evolve.Arm) journal.Fingerprint {
 			return journal.Fingerprint{
 				"offline": standIn.String(), "searches": fmt.Sprint(kinds, arms),

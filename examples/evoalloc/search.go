@@ -23,6 +23,8 @@ type search struct {
 	standIn offline.Config // of the offline model
 	// guard wraps the task's evaluator for the run; nil means no wrapper.
 	guard func(task.Task, eval.Evaluator) eval.Evaluator
+	// tries prepares what scores the tries of agents, under the limit on evaluations; nil means no agents.
+	tries func(ctx context.Context, t task.Task, limit func(eval.Evaluator) eval.Evaluator) error
 	arms  func(t task.Task, model llm.LLM) ([]evolve.Arm, error)
 	// decides returns what decides the run besides the task, the model and the flags of all searches.
 	decides func(arms []evolve.Arm) journal.Fingerprint
@@ -69,6 +71,14 @@ func (s search) run(ctx context.Context) error {
 	}
 	defer leave()
 	scorer = eval.Limit(scorer, s.ParallelEval)
+	if s.tries != nil {
+		limit := scorer.(interface {
+			Around(eval.Evaluator) eval.Evaluator
+		}).Around
+		if err := s.tries(ctx, t, limit); err != nil {
+			return err
+		}
+	}
 	if s.guard != nil {
 		scorer = s.guard(t, scorer)
 	}

@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"sync"
+
+	"github.com/evoalloc/evoalloc/eval"
+)
+
+// A tuner is a task that may have an evaluator for tuners, such as a folder's evaluate_tune.
+type tuner interface {
+	TuneEvaluator(context.Context) (eval.Evaluator, error)
+}
+
+// tuners are the evaluators that tasks have for tuners, nil for those that have none. A task is asked once: a journal
+// numbers evaluators that print alike in the order in which they are asked, so new ones would be others in a run that
+// is resumed. It is safe for concurrent use.
+type tuners struct {
+	mu    sync.Mutex
+	known map[tuner]eval.Evaluator
+}
+
+// of returns the evaluator of the task t, which is called name. One that does not start is asked for again.
+func (c *tuners) of(ctx context.Context, t tuner, name string) (eval.Evaluator, error) {
+	keeps := reflect.ValueOf(t).Comparable()
+	if keeps {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if e, ok := c.known[t]; ok {
+			return e, nil
+		}
+	}
+	e, err := t.TuneEvaluator(ctx)
+	switch {
+	case err == nil:
+		e = cheaper{e, name}
+	case errors.Is(err, errors.ErrUnsupported):
+		e = nil
+	default:
+		return nil, err
+	}
+	if keeps {
+		if c.known == nil {
+			c.known = make(map[tuner]eval.Evaluator)
+		}
+		c.known[t] = e
+	}
+	return e, nil
+}
+
+// A cheaper evaluator is that of a task for tuners. A journal knows it by the task, on whatever machine it is.
+type cheaper struct {
+	eval.Evaluator
+	task string
+}
+
+// String names the task.
+func (c cheaper) String() string { return "tries of " + c.task }
