@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,8 +144,8 @@ func TestNothingToSalvage(t *testing.T) {
 	}
 	err = runSalvage(t.Context(), []string{path})
 	refused(t, "a bad record", err, "kind", "is left as it is")
-	if strings.Contains(err.Error(), "%!") || strings.Contains(err.Error(), "<nil>") {
-		t.Errorf("it says %v", err)
+	if says := fmt.Sprint(err); strings.Contains(says, "%!") || strings.Contains(says, "<nil>") {
+		t.Errorf("it says %s", says)
 	}
 	after, err := os.ReadFile(path)
 	entries, _ := os.ReadDir(dir)
