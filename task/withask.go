@@ -28,9 +28,9 @@ var (
 	_ eval.Composite = (*withCompositeAsk)(nil)
 )
 
-// Asked returns ask as the wrappers of t change it before t writes its prompt, by the method Asked(Ask) Ask of the first
-// task in the chain of t that has one ([As]), which calls Asked for the task inside. What a prompt of t shows beside the
-// parents is Asked(t, ask).Shown().
+// Asked returns ask as the wrappers of t change it before t writes its prompt, by the method Asked(Ask) Ask of the
+// first task in the chain of t that has one ([As]), which calls Asked for the task inside. What a prompt of t shows
+// beside the parents is Asked(t, ask).Shown().
 func Asked(t Task, ask Ask) Ask {
 	if w, ok := As[interface{ Asked(Ask) Ask }](t); ok {
 		return w.Asked(ask)

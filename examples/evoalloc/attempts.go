@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// withAttempts returns a search whose prompts show the earlier attempts on the parent, whatever else its operators show.
+// withAttempts returns a search whose prompts show earlier attempts on the parent, whatever else its operators show.
 func withAttempts(cfg population.Config) population.Config {
 	told := &population.Attempts{OfParent: true}
 	cfg.Memory = append(cfg.Memory, told)
@@ -22,7 +22,7 @@ func withAttempts(cfg population.Config) population.Config {
 	return cfg
 }
 
-// telling is an operator whose prompts show the attempts on the parent that it has chosen. Where it shows attempts of its
+// telling is an operator whose prompts show the attempts on the parent that it has chosen. If it shows attempts of its
 // own, these stand.
 type telling struct {
 	population.Operator

@@ -216,6 +216,7 @@ func runPopulations(ctx context.Context, args []string) error {
 				printArms("search", kinds, r, searches)
 			}
 			printOperators(kinds, searches)
+			printIdle(kinds, r)
 		},
 	}
 	if p.portfolio {
@@ -272,6 +273,26 @@ func with(cfg population.Config, o population.Operator) population.Config {
 		cfg.Policy = append(shares, slices.Max(shares)) // drawn as often as the most frequent operator
 	}
 	return cfg
+}
+
+// printIdle says why searches are done that have left calls of the budget: their last children had nothing to ask a model
+// for.
+func printIdle(kinds []string, r *evolve.Result) {
+	if r.Stop != evolve.StopExhausted {
+		return
+	}
+	for i, arm := range r.Arms {
+		if len(arm.Generations) == 0 {
+			continue
+		}
+		for _, c := range slices.Backward(arm.Generations[len(arm.Generations)-1].Children) {
+			if !c.Asked() && !c.HasProgram() && c.Err != "" {
+				cli.Printf("\n%s ended before the budget: its last children asked for nothing. Of the last one: %s\n",
+					kinds[i], c.Err)
+				break
+			}
+		}
+	}
 }
 
 // printOperators prints the yield and the cost of each operator, with calls beside the children in parentheses.

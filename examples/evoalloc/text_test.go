@@ -147,6 +147,29 @@ func ownCases(t *testing.T, dir string) string {
 	return path
 }
 
+// A search that has nothing to ask for, as its parents are perfect, says so.
+func TestPerfectParentsAreNoSilentEnd(t *testing.T) {
+	dir := t.TempDir()
+	prompt := filepath.Join(dir, "prompt.txt")
+	if err := os.WriteFile(prompt, []byte(dues.Initial), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := "--task text --T 8 --N 64 --offline-latency 0 --output " + dir + " --cases " + ownCases(t, dir) + " --prompt " + prompt + " --like "
+	for like, want := range map[string]string{
+		"gepa":   "gepa ended before the budget: its last children asked for nothing. Of the last one: there is nothing to reflect on",
+		"greedy": "",
+	} {
+		printed := runtest.Output(t, func() {
+			if err := runPopulations(t.Context(), strings.Fields(args+like)); err != nil {
+				t.Error(err)
+			}
+		})
+		if want == "" && strings.Contains(printed, "ended before") || !strings.Contains(printed, want) {
+			t.Errorf("%s: want %q in\n%s", like, want, printed)
+		}
+	}
+}
+
 // Cases of the user's own are scored by what they want, or by a folder's evaluator.
 func TestOwnCases(t *testing.T) {
 	dir := t.TempDir()

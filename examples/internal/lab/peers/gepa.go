@@ -22,6 +22,8 @@ import (
 //   - merges are on, as they cost no call; there, they are off by default. They join lines as diff3 does, from the
 //     youngest common ancestor; there, named parts, from one drawn by score. A merge that is not accepted is scored on
 //     all cases, and there, on the five;
+//   - perfect is a score of 1 in each case, while no program has more in any: with scores on a larger scale, no parent
+//     is; there, a score of at least perfect_score, which is 1 unless it is set;
 //   - a search whose parents were perfect 32 times in a row is done; there, it goes on;
 //   - the first part to rewrite is not that where the parent's own parent was.
 //

@@ -112,8 +112,8 @@ func (r *racer) Calls() int {
 	return min(callsOf(r.Arm), max(1, int(float64(r.left)/max(*r.dearest, 1))))
 }
 
-// Done reports whether the search had its answers.
-func (r *racer) Done() bool { return r.left <= 0 || r.Arm.Done() }
+// Done reports whether the search had its answers, as nearly as a child more or less comes to them.
+func (r *racer) Done() bool { return float64(r.left) < max(*r.dearest, 1)/2 || r.Arm.Done() }
 
 // Start begins the search.
 func (r *racer) Start(ctx context.Context, turn *evolve.Turn) error {

@@ -17,8 +17,20 @@ type reflects struct {
 	on   func(*population.View) eval.Evaluator // the minibatch; nil means none
 }
 
-// perfect is the score of a case that needs no reflection.
+// perfect is the score of a case that needs no reflection, where no case has more.
 const perfect = 1
+
+// exceeded reports whether a member has more in any case: scores are then on another scale, whose best is not known.
+func exceeded(members []*population.Member) bool {
+	return slices.ContainsFunc(members, func(m *population.Member) bool {
+		return slices.ContainsFunc(m.Result.Cases, func(score float64) bool { return score > perfect })
+	})
+}
+
+// allPerfect reports whether each case of a minibatch is perfect.
+func allPerfect(cases []float64) bool {
+	return len(cases) > 0 && !slices.ContainsFunc(cases, func(score float64) bool { return score != perfect })
+}
 
 // Able reports whether the child is no merge.
 func (o reflects) Able(*population.View) bool { return !o.pool.now }
@@ -32,13 +44,14 @@ func (o reflects) Brief(v *population.View) evolve.Brief {
 	if o.on == nil {
 		return b
 	}
+	scaled := exceeded(v.All.Members())
 	b.Prepare = func(ctx context.Context, ask task.Ask) (task.Ask, string, error) {
 		parent := ask.Parents[0]
 		r, err := v.Evaluate(ctx, o.on(v), parent.Program)
 		switch {
 		case err != nil:
 			return ask, "", err
-		case r.Valid && len(r.Cases) > 0 && slices.Min(r.Cases) >= perfect:
+		case r.Valid && !scaled && allPerfect(r.Cases):
 			return ask, "there is nothing to reflect on: its parent is perfect on the minibatch", nil
 		case len(r.Artifacts) > 0:
 			parent.Result.Metrics, parent.Result.Artifacts = r.Metrics, r.Artifacts
