@@ -1,8 +1,10 @@
 package peers_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -184,6 +186,34 @@ func TestGEPARewritesOnOtherScales(t *testing.T) {
 		if err != nil || res.Stop != evolve.StopBudget || calls.Load() < 10 {
 			t.Errorf("%s: stopped by %s after %d children were asked for: %v", tt.reason, res.Stop, calls.Load(), err)
 		}
+	}
+}
+
+// A race whose children are scored by a model is made again from its journal without a call, with the same draws, grants
+// and ends of slices.
+func TestOmniIsRecalled(t *testing.T) {
+	omni, err := peers.Named("omni")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "run.journal")
+	var lives [2]int64
+	var made [2][]string
+	for i := range lives {
+		var calls atomic.Int64
+		c := dues.Config(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			calls.Add(1)
+			return dues.Target{}.Generate(ctx, req)
+		}))
+		of, err := text.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, res := search(t, t.Context(), omni, peers.Setting{Task: of, LLM: standIn(t, &calls), N: 8, Seed: 40, Calls: 400}, path, 12)
+		lives[i], made[i] = calls.Load(), children(res)
+	}
+	if lives[0] < 300 || lives[1] != 0 || !slices.Equal(made[0], made[1]) || len(made[0]) < 12 {
+		t.Errorf("calls of the two lives: %v; their children\n%q\nand\n%q", lives, made[0], made[1])
 	}
 }
 
