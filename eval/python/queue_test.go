@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -36,6 +37,8 @@ func TestWaitForAnInterpreterIsQueued(t *testing.T) {
 		case <-queued:
 		case err := <-ended:
 			t.Fatalf("%s: it ends, without an interpreter: %v", tt.reason, err)
+		case <-time.After(time.Minute): // and not the end of the whole test
+			t.Fatalf("%s: it waits, and says so to nobody", tt.reason)
 		}
 		if len(served) > 0 {
 			t.Errorf("%s: it is served while the interpreter is another's", tt.reason)
