@@ -37,7 +37,8 @@ func TestWaitForAnInterpreterIsQueued(t *testing.T) {
 		case <-queued:
 		case err := <-ended:
 			t.Fatalf("%s: it ends, without an interpreter: %v", tt.reason, err)
-		case <-time.After(time.Minute): // and not the end of the whole test
+		case <-time.After(time.Minute):
+			e.pool.sem.Release(1) // so that the evaluator can be closed
 			t.Fatalf("%s: it waits, and says so to nobody", tt.reason)
 		}
 		if len(served) > 0 {
