@@ -169,8 +169,9 @@ func keyRejected(t *testing.T, s kindOfSearch) {
 	})}, small, s.n, once)
 	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)}, Budget: evolve.Budget{Calls: 100}})
 	scored, lost := fates(res)
-	if !llm.Unavailable(err) || res.Stop != evolve.StopError || res.Calls != s.n-1 || scored != s.n-1 || lost != 1 {
-		t.Errorf("stopped by %s after %d calls with %d children scored and %d lost, want %d and 1: %v", res.Stop, res.Calls, scored, lost, s.n-1, err)
+	good := int(srv.Stats().Calls) - 1 // a steady search may ask once more before it hears of the key
+	if !llm.Unavailable(err) || res.Stop != evolve.StopError || res.Calls != good || scored != good || lost != 1 || good < s.n-1 {
+		t.Errorf("stopped by %s after %d calls with %d children scored and %d lost, want %d and 1: %v", res.Stop, res.Calls, scored, lost, good, err)
 	}
 	if gone := srv.Stats().Gone; len(gone) > 0 {
 		t.Errorf("%d calls on the wire were cut off", len(gone))
