@@ -78,7 +78,7 @@ func (b Bounds) String() string {
 	return strings.TrimSuffix(strings.TrimPrefix(text, "map["), "]")
 }
 
-// Hide reports whether b leaves out the sections of a name, so that there is no need to find lines for one.
+// Hide reports whether b leaves out every section of this name. The caller need not compute its lines then.
 func (b Bounds) Hide(name string) bool {
 	tokens, bounded := b[name]
 	return bounded && tokens <= 0

@@ -9,8 +9,8 @@ import (
 
 // Follow yields the run in the journal at path each time that all the file holds has been read, and then waits for
 // more, until ctx ends. It takes no lock, so the run that writes the file is not disturbed, and it waits for a file
-// that does not exist yet. The Run is the same each time: it is to be read before the next one is asked for, and not to
-// be changed.
+// that does not exist yet. Each iteration yields the same Run, which grows. Read it
+// within the iteration, and do not change it.
 //
 // An error ends it, with what the Run was until then: the file was moved, deleted, replaced or cut, it is not a
 // journal, or it is damaged before sound lines.

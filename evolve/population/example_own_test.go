@@ -18,7 +18,7 @@ import (
 // sum is a task whose programs are lists of numbers, scored by minus the distance of their sum to 100.
 func sum() task.Task { return runtest.Sum(task.Spec{Language: "text"}, 100) }
 
-// adder is a model that appends a number to the program that it is asked to change, or a word that is none.
+// adder is a model that appends to the program: a number, or a word that makes it invalid.
 var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 	text := req.Messages[len(req.Messages)-1].Content
 	if at := strings.Index(text, "Current program"); at > 0 { // after inspirations

@@ -95,7 +95,7 @@ func (gateFunc) String() string { return "population.GateFunc" }
 
 // A Memory learns from attempts and tells later ones.
 type Memory interface {
-	// Section returns what is to be shown with v.Parent; the zero value is nothing.
+	// Section returns what the prompt shows with v.Parent. The zero value shows nothing.
 	Section(v *View) task.Section
 	// Learn is called after a child was taken in. It may ask a model through s. The search waits for it, though
 	// children that are under way go on, so it should ask seldom. An error ends the search, but for one for which

@@ -406,7 +406,7 @@ func (p *Population) selectParent(x *expected) error {
 	return nil
 }
 
-// recollect asks the memories for what is to be shown with the child's parent.
+// recollect collects the sections of the memories for a child's prompt.
 func (p *Population) recollect(v *View) error {
 	for _, m := range p.cfg.Memory {
 		if err := fault.Guard(named("Memory", m), func() { v.Sections = append(v.Sections, m.Section(v)) }); err != nil {

@@ -25,7 +25,7 @@ type row struct {
 	Cached      int     `json:"cached_tokens"` // of the prompt's
 	Completion  int     `json:"completion_tokens"`
 	FLOPs       float64 `json:"flops"`   // in the worst case
-	Cost        float64 `json:"cost"`    // at the model's prices, of what was streamed where there is no usage
+	Cost        float64 `json:"cost"`    // money; without usage, the streamed tokens count
 	Seconds     float64 `json:"seconds"` // that generations took
 	Partial     bool    `json:"partial,omitempty"`
 }

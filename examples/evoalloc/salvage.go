@@ -71,7 +71,8 @@ func keep(path, kept string) error {
 	return report.SaveFile(kept, data)
 }
 
-// unusedName returns a name beside a journal that no file has, and that is no journal's.
+// unusedName returns the path of a file that does not exist yet, in the journal's folder. It does not end in .journal,
+// so nothing takes the damaged file for a journal.
 func unusedName(path string) string {
 	base := strings.TrimSuffix(path, ".journal") + ".damaged"
 	name := base

@@ -30,7 +30,8 @@ func TestHostileGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	loop := "\nvar sink *int\nfunc F(xs []int) { for _, x := range xs { sink = new(int); *sink = x } }\n"
-	// The normal run has what is not obeyed, what would read a file, what is large, and what is no program.
+	// The normal run has one program of each kind: directives, an embedded file, an import that does not exist, a huge
+	// constant, deep nesting, and text that is not Go.
 	for _, tt := range notrun.Few([]struct {
 		why, program string
 		fails        bool // to be read at all

@@ -95,7 +95,7 @@ func ExamplePast() {
 func ExampleFollow() {
 	path, remove := scratch()
 	defer remove()
-	if _, _, err := durable(path, 5, nil); err != nil {
+	if err := finished(path); err != nil {
 		log.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())

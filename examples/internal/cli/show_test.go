@@ -35,7 +35,8 @@ func TestShowDecides(t *testing.T) {
 	}
 }
 
-// Parts are bounded by name, and what is no part or no number is refused with what to give.
+// --show takes names of parts with numbers of tokens. An unknown part or a bad number is refused, and the message says
+// what to give.
 func TestShow(t *testing.T) {
 	bare, err := task.New(task.Spec{Name: "bare", Initial: "p", Evaluator: eval.Func(
 		func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil })})

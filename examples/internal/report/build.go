@@ -105,7 +105,7 @@ func (b *builder) addFolder(ctx context.Context, folder string) error {
 	return ctx.Err()
 }
 
-// sayLeft says how many of what was given last are not shown.
+// sayLeft notes how many runs the page had no room for, and begins the count again. of names their folder.
 func (b *builder) sayLeft(of string) {
 	if b.left > 0 {
 		b.words = append(b.words, fmt.Sprintf("%s%s not shown: a page has room for %d", count(b.left, "run"), of, mostTabs))

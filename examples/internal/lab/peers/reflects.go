@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// reflects is a rewrite, when no merge is to be made, of a parent that answers a minibatch first.
+// reflects is a rewrite of a parent that first answers a minibatch. It gives way to a merge that is due.
 type reflects struct {
 	population.Rewrite
 	pool *pool
@@ -20,7 +20,8 @@ type reflects struct {
 // perfect is the score of a case that needs no reflection, where no case has more.
 const perfect = 1
 
-// exceeded reports whether a member has more in any case: scores are then on another scale, whose best is not known.
+// exceeded reports whether any member scores above perfect in a case. Scores then have another scale, and its maximum is
+// unknown.
 func exceeded(members []*population.Member) bool {
 	return slices.ContainsFunc(members, func(m *population.Member) bool {
 		return slices.ContainsFunc(m.Result.Cases, func(score float64) bool { return score > perfect })
@@ -32,7 +33,7 @@ func allPerfect(cases []float64) bool {
 	return len(cases) > 0 && !slices.ContainsFunc(cases, func(score float64) bool { return score != perfect })
 }
 
-// Able reports whether the child is no merge.
+// Able reports whether the operator may make the child. It may not while a merge is due.
 func (o reflects) Able(*population.View) bool { return !o.pool.now }
 
 // Brief has the parent answer the minibatch before the prompt is written. The prompt shows that in place of what the
