@@ -397,27 +397,37 @@ func TestPoolOutage(t *testing.T) {
 	})
 }
 
-// playOutage makes generations for four minutes and returns the number of children, all of which must
-// have been scored: some replica was well at every time.
-func playOutage(t *testing.T, l llm.LLM) (children int) {
+// playOutage lets four searches make generations side by side for four minutes and returns the number of children,
+// all of which must have been scored: some replica was well at every time. A single search would wait with all its
+// slots for the last child of a generation, so that its speed during the stall would depend on the instant at which a
+// generation ends.
+func playOutage(t *testing.T, l llm.LLM) int {
 	start := time.Now()
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: longPrograms(t), LLM: l, N: 64, Seed: 40})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for time.Since(start) < 4*time.Minute {
-		gen, err := g.Step(t.Context(), nil)
-		if err != nil || len(gen.Children) != 64 {
-			t.Fatalf("generation of %d children: %v", len(gen.Children), err)
+	var children atomic.Int64
+	var searches sync.WaitGroup
+	for seed := range uint32(4) {
+		g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: longPrograms(t), LLM: l, N: 16, Seed: 40 + seed})
+		if err != nil {
+			t.Fatal(err)
 		}
-		children += len(gen.Children)
-		for _, c := range gen.Children {
-			if n := len(c.Attempts); n == 0 || c.Attempts[n-1].Status != llm.OK || !c.Result.Valid || c.Err != "" {
-				t.Errorf("child %d of generation %d: %s, %q", c.Index, gen.Index, endpointsOf(c.Attempts), c.Err)
+		searches.Go(func() {
+			for time.Since(start) < 4*time.Minute {
+				gen, err := g.Step(t.Context(), nil)
+				if err != nil || len(gen.Children) != 16 {
+					t.Errorf("generation of %d children: %v", len(gen.Children), err)
+					return
+				}
+				children.Add(int64(len(gen.Children)))
+				for _, c := range gen.Children {
+					if n := len(c.Attempts); n == 0 || c.Attempts[n-1].Status != llm.OK || !c.Result.Valid || c.Err != "" {
+						t.Errorf("child %d of generation %d: %s, %q", c.Index, gen.Index, endpointsOf(c.Attempts), c.Err)
+					}
+				}
 			}
-		}
+		})
 	}
-	return children
+	searches.Wait()
+	return int(children.Load())
 }
 
 func mean(x []float64) (m float64) {
