@@ -117,9 +117,16 @@ func pair(runs []Run, search, baseline string) (families []string, x, y analysis
 	return families, x, y, nil
 }
 
-// Winner returns the name of the better search, or "" if the interval does not decide.
+// fewestDecide is the least number of pairs whose interval decides: with fewer, all differences of two equal searches
+// have one sign in more than one comparison of twenty, and the interval leaves out 0.
+const fewestDecide = 6
+
+// Winner returns the name of the better search, or "" if the interval does not decide. That of fewer than six pairs
+// does not, nor that of a family with one, whose spread nobody knows.
 func (c Comparison) Winner() string {
 	switch {
+	case c.Runs < fewestDecide || math.IsNaN(c.sd):
+		return ""
 	case c.Difference.Low > 0:
 		return c.Search
 	case c.Difference.High < 0:

@@ -95,6 +95,24 @@ func TestSeedsForWithoutGrounds(t *testing.T) {
 	}
 }
 
+// Too few pairs decide nothing, however alike they are: between equal searches two of two have one sign half of the time,
+// and the interval of one pair a family has no width at all.
+func TestFewPairsDecideNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, few := range []struct{ families, seeds int }{{1, 1}, {1, 2}, {1, 5}, {11, 1}} {
+		c := compared(t, madeRuns(r, few.families, few.seeds, 5))
+		if c.Difference.Low <= 0 {
+			t.Fatalf("of %d pairs: %v, want an interval above 0", c.Runs, c.Difference)
+		}
+		if winner := c.Winner(); winner != "" {
+			t.Errorf("%q wins by %d pairs of %d families", winner, c.Runs, few.families)
+		}
+	}
+	if c := compared(t, madeRuns(r, 3, 2, 5)); c.Winner() != "a" {
+		t.Errorf("six pairs with a difference of 100 standard deviations are decided for %q", c.Winner())
+	}
+}
+
 // Real searches: one that goes up from its best against one that never does, and one against itself under another name.
 func TestAgainstOfSearches(t *testing.T) {
 	twin := greedy1

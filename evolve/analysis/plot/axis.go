@@ -57,16 +57,29 @@ var _ gonum.Ticker = ticker{}
 func (s ticker) Ticks(low, high float64) []gonum.Tick {
 	switch s.Scale {
 	case Log2:
-		return powers(low, high, 2)
-	case Log10:
-		if high-low < 1.5 {
-			return within(low, high)
+		if ticks := powers(low, high, 2); len(ticks) > 0 {
+			return ticks
 		}
-		return powers(low, high, 10)
+		return even(math.Exp2(low), math.Exp2(high), Log2.at)
+	case Log10:
+		if high-low >= 1.5 {
+			return powers(low, high, 10)
+		}
+		if ticks := within(low, high); len(ticks) > 0 {
+			return ticks
+		}
+		return even(math.Pow(10, low), math.Pow(10, high), Log10.at)
 	}
+	return even(low, high, Linear.at)
+}
+
+// even returns a tick for each of about five round numbers from low to high, which lie where at says.
+func even(low, high float64, at func(float64) float64) []gonum.Tick {
 	var ticks []gonum.Tick
-	for _, v := range round(low, high, 5) {
-		ticks = append(ticks, gonum.Tick{Value: v, Label: number(v)})
+	numbers := round(low, high, 5)
+	digits := digitsOf(numbers)
+	for _, v := range numbers {
+		ticks = append(ticks, gonum.Tick{Value: at(v), Label: numberIn(v, digits)})
 	}
 	return ticks
 }
@@ -99,9 +112,13 @@ func within(low, high float64) []gonum.Tick {
 	return ticks
 }
 
-// round returns about so many round numbers within [low, high].
+// alike reports whether two values differ by no more than rounding. Programs that do the same score 0.7 and
+// 0.7000000000000001, and between the two there are no round numbers.
+func alike(low, high float64) bool { return !(high-low > 1e-12*max(math.Abs(low), math.Abs(high))) }
+
+// round returns about so many round numbers within [low, high], or low if the two are alike.
 func round(low, high float64, wanted int) []float64 {
-	if !(high > low) {
+	if alike(low, high) {
 		return []float64{low}
 	}
 	n := float64(wanted)
@@ -119,13 +136,41 @@ func round(low, high float64, wanted int) []float64 {
 	return at
 }
 
-// number returns v as a label: short, with a real minus, and without what binary fractions leave behind.
-func number(v float64) string {
+// fewDigits is how many significant digits a label has, unless neighbours differ in later ones.
+const fewDigits = 4
+
+// digitsOf returns how many significant digits tell numbers in ascending order apart: as many as show each to a
+// thousandth of the step between them.
+func digitsOf(numbers []float64) int {
+	digits := fewDigits
+	for i, v := range numbers {
+		step := math.Inf(1)
+		if i > 0 {
+			step = v - numbers[i-1]
+		} else if len(numbers) > 1 {
+			step = numbers[1] - v
+		}
+		for digits < 17 {
+			shown, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+			if math.Abs(shown-v) <= step/1000 {
+				break
+			}
+			digits++
+		}
+	}
+	return digits
+}
+
+// number returns v as a label of few digits.
+func number(v float64) string { return numberIn(v, fewDigits) }
+
+// numberIn returns v as a label: short, with a real minus, and without what binary fractions leave behind.
+func numberIn(v float64, digits int) string {
 	if v == 0 {
 		return "0" // and not the negative one
 	}
-	s := strconv.FormatFloat(v, 'g', 4, 64)
-	if a := math.Abs(v); a >= 1e4 && a < 1e6 {
+	s := strconv.FormatFloat(v, 'g', digits, 64)
+	if a := math.Abs(v); digits == fewDigits && a >= 1e4 && a < 1e6 {
 		s = strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	if m, e, found := strings.Cut(s, "e"); found {
@@ -164,10 +209,17 @@ func dress(a *gonum.Axis, label string) {
 // span makes an axis reach from low to high on a scale, and some way beyond, so that nothing lies on its ends.
 func span(a *gonum.Axis, s Scale, low, high, beyond float64) {
 	a.Tick.Marker = ticker{s}
-	if !(high > low) {
-		low, high = low-0.5, high+0.5
-	}
+	low, high = widened(low, high)
 	a.Min, a.Max = low-beyond*(high-low), high+beyond*(high-low)
+}
+
+// widened returns a range that can be seen: its own, or some way around values that are alike.
+func widened(low, high float64) (from, to float64) {
+	if !alike(low, high) {
+		return low, high
+	}
+	around := max(0.5, 1e-3*math.Abs(low))
+	return low - around, high + around
 }
 
 // painter draws one thing onto a plot, in order with the others.

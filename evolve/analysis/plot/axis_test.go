@@ -22,6 +22,11 @@ func TestTicks(t *testing.T) {
 		{"powers of two", plot.Log2, 0, 3, []string{"1", "2", "4", "8"}},
 		{"so many powers that every other has a label", plot.Log2, 0, 10, []string{"1", "", "4", "", "16", "", "64", "", "256", "", "1024"}},
 		{"decades", plot.Log10, 14, 16, []string{"1e14", "1e15", "1e16"}},
+		{"far from zero", plot.Linear, 2.63590, 2.63598, []string{"2.6359", "2.63592", "2.63594", "2.63596", "2.63598"}},
+		{"thousands with decimals", plot.Linear, 12345.1, 12345.9, []string{"12345.2", "12345.4", "12345.6", "12345.8"}},
+		{"one value, as far as a float64 tells", plot.Linear, 0.7, 0.7000000000000001, []string{"0.7"}},
+		{"between two powers of two", plot.Log2, math.Log2(9), math.Log2(13), []string{"9", "10", "11", "12", "13"}},
+		{"between two round multiples", plot.Log10, math.Log10(3.1), math.Log10(3.9), []string{"3.2", "3.4", "3.6", "3.8"}},
 		{"less than two decades", plot.Log10, -2, -1, []string{"0.01", "0.02", "0.03", "0.05", "0.07", "0.1"}},
 	} {
 		var got []string

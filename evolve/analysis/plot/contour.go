@@ -34,9 +34,12 @@ func (f contours) lines(c draw.Canvas, p *gonum.Plot) {
 
 // tags writes the score of each line at the middle of its longest piece.
 func (f contours) tags(c draw.Canvas, p *gonum.Plot) {
-	for _, level := range f.levels() {
+	levels := f.levels()
+	digits := digitsOf(levels)
+	for _, level := range levels {
 		if pieces := f.pieces(c, p, level); len(pieces) > 0 {
-			tag(c, slices.MaxFunc(pieces, func(a, b []vg.Point) int { return cmp.Compare(length(a), length(b)) }), number(level))
+			longest := slices.MaxFunc(pieces, func(a, b []vg.Point) int { return cmp.Compare(length(a), length(b)) })
+			tag(c, longest, numberIn(level, digits))
 		}
 	}
 }

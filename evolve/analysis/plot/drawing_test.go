@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/evolve/analysis"
 	"github.com/evoalloc/evoalloc/evolve/analysis/plot"
 )
 
@@ -55,6 +56,22 @@ func TestFiguresSayTheirRunsAndIntervals(t *testing.T) {
 	}
 }
 
+// Runs that end on one plateau differ in the last digit of their scores, where a program adds in another order. Such
+// a figure once took all memory: between the two scores there is no round number to count to.
+func TestScoresThatDifferByRounding(t *testing.T) {
+	for name, low := range map[string]float64{"below one": 0.7, "large": 1e17} {
+		high := math.Nextafter(low, math.Inf(1))
+		curves := plot.Curves{X: "calls", Panels: []plot.Panel{{Lines: []plot.Line{{Name: "greedy", Runs: 1,
+			X: []float64{1, 2}, Y: []float64{low, high}}}}}}
+		cells := plot.Surface{Cells: []analysis.Cell{{T: 1, N: 1, Searches: 1, Mean: low}, {T: 2, N: 1, Searches: 1, Mean: high}}}
+		for _, data := range []drawer{curves, cells} {
+			if svg := svgOf(t, data); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+				t.Errorf("%s: %T has points that are not numbers", name, data)
+			}
+		}
+	}
+}
+
 // An optimum that may be anywhere gets no mark. One that is known better does.
 func TestOpenOptimumHasNoMark(t *testing.T) {
 	open := samples()["surface_open"].(plot.Surface)
@@ -66,6 +83,15 @@ func TestOpenOptimumHasNoMark(t *testing.T) {
 	a, b, c := marks(open), marks(known), marks(unsure)
 	if a == 0 || b != a+2 || c != a { // a circle is two arcs; the legend has one in each
 		t.Errorf("an open optimum has %d arcs of marks, a known one %d, an unsure one %d", a, b, c)
+	}
+}
+
+// Percentiles need not hold the estimate: here both are one number, rounded in two ways.
+func TestOptimumBesideItsInterval(t *testing.T) {
+	s := sampleOpen()
+	s.Optima = []plot.Optimum{{Budget: 4, N: 2.7984255852721667, Low: 1, High: 2.7984255852721653}}
+	if _, err := s.Draw(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestRefused(t *testing.T) {
 		{"a share above one", plot.Profiles{Interval: "i", Panels: line(func(l *plot.Line) { l.High[1] = 1.2 })}, "a share of 1.2"},
 		{"no cells", plot.Surface{}, "no cells"},
 		{"a cell of nobody", plot.Surface{Cells: []analysis.Cell{{T: 1, N: 2}}}, "over 0 runs"},
-		{"an optimum outside its interval", plot.Surface{Cells: cell, Interval: "i", Optima: []plot.Optimum{{Budget: 2, N: 3, Low: 1, High: 2}}}, "N=3 in [1, 2]"},
+		{"an interval upside down", plot.Surface{Cells: cell, Interval: "i", Optima: []plot.Optimum{{Budget: 2, N: 1, Low: 2, High: 1}}}, "N=1 in [2, 1]"},
 		{"an unbounded interval", plot.Surface{Cells: cell, Interval: "i", Optima: []plot.Optimum{{Budget: 2, N: 3, Low: 1, High: math.Inf(1)}}}, "+Inf"},
 		{"optima of no kind of interval", plot.Surface{Cells: cell, Optima: []plot.Optimum{{Budget: 2, N: 1, Low: 1, High: 2}}}, "does not say"},
 		{"an envelope of no kind of interval", plot.Envelope{Lines: []plot.EnvelopeLine{{Name: "a", Runs: 1, Points: point}}}, "not said"},

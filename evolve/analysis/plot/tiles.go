@@ -49,7 +49,7 @@ func halfGap(values []float64) float64 {
 
 // shade is where a mean lies between the least and the largest.
 func (g tiles) shade(mean float64) float64 {
-	if g.high == g.low {
+	if alike(g.low, g.high) {
 		return 0.5
 	}
 	return (mean - g.low) / (g.high - g.low)
@@ -96,10 +96,7 @@ func (g tiles) bar(label string) *gonum.Plot {
 	p := newPlot("", label)
 	p.HideX()
 	p.X.Min, p.X.Max = 0, 1
-	low, high := g.low, g.high
-	if low == high {
-		low, high = low-0.5, high+0.5
-	}
+	low, high := widened(g.low, g.high)
 	span(&p.Y, Linear, low, high, 0)
 	p.Add(painter(func(c draw.Canvas, p *gonum.Plot) {
 		_, y := p.Transforms(&c)
