@@ -99,7 +99,7 @@ func TestGreedyWithABreadth(t *testing.T) {
 			t.Fatalf("step %d would make %d children, want %d", i+1, got, wish)
 		}
 		before := g.Best()
-		gen, err := g.Step(t.Context(), evolve.NewTurn(3))
+		gen, err := g.Step(t.Context(), evolve.TurnOf(3))
 		if err != nil || len(gen.Children) != min(wish, 3) {
 			t.Fatalf("step %d made %d children of %d: %v", i+1, len(gen.Children), wish, err)
 		}

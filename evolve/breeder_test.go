@@ -60,7 +60,7 @@ func TestBriefsFollowTakes(t *testing.T) {
 	for _, order := range []evolve.Order{evolve.ByIndex, evolve.AsTheyEnd} {
 		synctest.Test(t, func(t *testing.T) {
 			b := &evolve.Breeder{Task: newNumbers(t, "0"), LLM: shuffled(3), Window: window, Order: order}
-			start, err := evolve.Evaluate(t.Context(), b.Task)
+			start, err := evolve.StartOf(t.Context(), b.Task)
 			if err != nil {
 				t.Fatal(err)
 			}

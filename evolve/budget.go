@@ -93,10 +93,6 @@ type Budget struct {
 	Patience int
 }
 
-// DefaultStalls is the least number of stalled attempts that a budget of calls allows if its Stalls is 0. A tenth of
-// nine calls would allow none.
-const DefaultStalls = 10
-
 // wallTime is the field of the Budget that limits the time of a run.
 const wallTime = "WallTime"
 

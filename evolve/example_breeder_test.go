@@ -110,12 +110,8 @@ func ExampleOrder() {
 			}
 		}}
 		fmt.Print(order, ":")
-		start, err := evolve.Evaluate(context.Background(), sum())
-		if err != nil {
-			log.Fatal(err)
-		}
-		_, err = b.Breed(context.Background(), nil, 3, func(i int) evolve.Brief {
-			return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{start}}, Seed: uint32(i) + 1}
+		_, err := b.Breed(context.Background(), nil, 3, func(i int) evolve.Brief {
+			return evolve.Brief{Seed: uint32(i) + 1}.Of(b.Initial())
 		}, func(c evolve.Child) {
 			if c.Index == 0 {
 				fmt.Print(" the first")
@@ -159,15 +155,6 @@ func ExampleTurn() {
 	// 4 children and 1 call beside them
 	// 4 children and 1 call beside them
 	// 4 children and 1 call beside them
-}
-
-func ExampleNewTurn() {
-	gen, err := search(8).Step(context.Background(), evolve.NewTurn(3))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(len(gen.Children), "children")
-	// Output: 3 children
 }
 
 // The attempts of calls beside the children are charged like all others.

@@ -24,15 +24,6 @@ func ExampleGreedyArms() {
 	// Greedy(sum, N=64, seed=42, neutral)
 }
 
-func ExampleEvaluate() {
-	start, err := evolve.Evaluate(context.Background(), sum())
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(start.Program, "scores", start.Result.Score)
-	// Output: 1 2 3 scores -94
-}
-
 // thrifty is a search that asks, within the budget of its run, until there is no room for another call.
 type thrifty struct{ evolve.Arm }
 

@@ -72,20 +72,24 @@ func ExampleNewGreedy() {
 	// evolve: GreedyConfig.N is 100001: a generation needs at least 1 child, and at most 100000
 }
 
+// Where the budget has room for fewer calls than a search would make, the last step makes these.
 func ExampleSizer() {
 	var arm evolve.Sizer = search(8)
-	for arm.Best().Result.Score < -80 { // as many calls as there is room for
-		if _, err := arm.Step(context.Background(), evolve.NewTurn(arm.Calls()/2)); err != nil {
-			log.Fatal(err)
-		}
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 12}})
+	if err != nil {
+		log.Fatal(err)
 	}
-	fmt.Println(arm.Calls(), arm.Best().Result.Score)
-	// Output: 8 -76
+	for _, g := range result.Arms[0].Generations {
+		fmt.Println(len(g.Children), "of", arm.Calls())
+	}
+	// Output:
+	// 8 of 8
+	// 4 of 8
 }
 
 // search is a greedy search of n children to a generation, its initial program evaluated.
 func search(n int) *evolve.Greedy {
-	start, err := evolve.Evaluate(context.Background(), sum())
+	start, err := evolve.StartOf(context.Background(), sum())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -248,7 +248,7 @@ func TestGreedyTakesAsManyCallsAsItIsGranted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	some, err := part.Step(t.Context(), evolve.NewTurn(5))
+	some, err := part.Step(t.Context(), evolve.TurnOf(5))
 	if err != nil {
 		t.Fatal(err)
 	}

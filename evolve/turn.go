@@ -36,15 +36,6 @@ func (t *Turn) Calls() int {
 	return t.calls
 }
 
-// NewTurn returns a Turn for an arm stepped by hand, which may make this many calls. It limits and records
-// nothing else. It panics if calls < 1.
-func NewTurn(calls int) *Turn {
-	if calls < 1 {
-		panic(fmt.Sprintf("evolve: NewTurn of %d calls: need at least 1", calls))
-	}
-	return &Turn{calls: calls}
-}
-
 // of returns the step of t, nil where nothing is limited or recorded.
 func (t *Turn) of() *step.Step {
 	if t == nil {
@@ -128,12 +119,6 @@ func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 // that other arms under way make meanwhile are not known: what a search decides by it would be another when it is
 // made again.
 func (t *Turn) TuneBudget() int { return t.of().TuneBudget() }
-
-// Evaluate scores t's initial program. It is for searches stepped by hand: in a run it is a Turn that
-// evaluates, so that the journal has the score.
-func Evaluate(ctx context.Context, t task.Task) (eval.Candidate, error) {
-	return start(ctx, nil, t)
-}
 
 // start evaluates the initial program of t within turn.
 func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error) {

@@ -63,13 +63,9 @@ func (s *script) last() string {
 // session makes one child of a session on the task by hand, and returns it.
 func session(t *testing.T, l *agent.Loop, tk task.Task, model llm.LLM) evolve.Child {
 	t.Helper()
-	start, err := evolve.Evaluate(t.Context(), tk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &evolve.Breeder{Task: tk, LLM: model, From: &start}
+	b := &evolve.Breeder{Task: tk, LLM: model}
 	gen, err := b.Breed(t.Context(), nil, 1, func(int) evolve.Brief {
-		return evolve.Brief{Make: l.Make(tk, start)}
+		return evolve.Brief{Make: l.Make(tk, b.Best())}
 	}, nil)
 	if err != nil || len(gen.Children) != 1 {
 		t.Fatal(gen, err)

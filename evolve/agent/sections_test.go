@@ -100,13 +100,9 @@ func TestNotesOfMake(t *testing.T) {
 		"\ntest.txt\n\nRaise its score.\n": task.WithBounds(plain, task.Bounds{task.ShowNotes: 0}),
 	} {
 		s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"answer.txt","new":"5\n"}`), call("submit", ""))}}
-		start, err := evolve.Evaluate(t.Context(), tk)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := &evolve.Breeder{Task: tk, LLM: s, From: &start}
+		b := &evolve.Breeder{Task: tk, LLM: s}
 		if _, err := b.Breed(t.Context(), nil, 1, func(int) evolve.Brief {
-			return evolve.Brief{Make: (&agent.Loop{}).Make(tk, start, notes...)}
+			return evolve.Brief{Make: (&agent.Loop{}).Make(tk, b.Best(), notes...)}
 		}, nil); err != nil {
 			t.Fatal(err)
 		}

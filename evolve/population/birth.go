@@ -14,7 +14,6 @@ type Birth struct {
 	evolve.Child
 	Task   task.Task // of the search
 	Parent *Member   // nil for the initial program, of which a Follow is told
-	Kept   bool      // the archive kept it; known to memories, and not yet to a Credit
 	// Shown is what the prompt showed beside the parents, as far as bounds had room for it ([task.Ask.Shown]); nil if it
 	// showed nothing, or if no model was asked for the child.
 	Shown []task.Section

@@ -1,7 +1,6 @@
 package population
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -65,8 +64,6 @@ type Config struct {
 	// Window and Order are those of [evolve.Breeder]. A step of many children with a window is a steady-state search.
 	Window int
 	Order  evolve.Order
-	// MaxFailures is how many calls in a row may fail before the search ends; 0 means 2·N, at least 32.
-	MaxFailures int
 	// Noise says that the evaluator may score the same program differently, and what is done about it: Best is the best
 	// member of now, by the mean of its samples. nil means that scores are exact.
 	Noise *evolve.Noise
@@ -81,7 +78,6 @@ type Config struct {
 
 // withDefaults fills in what is left out. A Noise has its defaults already.
 func (c Config) withDefaults() Config {
-	c.MaxFailures = cmp.Or(c.MaxFailures, max(2*cmp.Or(c.N, evolve.DefaultN), 32))
 	switch {
 	case c.N == 0 && c.Breadth == nil:
 		c.N = evolve.DefaultN
@@ -125,8 +121,6 @@ func (c Config) validate() error {
 		return fmt.Errorf("population: Config.N is %d: a step needs at least 1 child, and at most %d", c.N, evolve.MaxN)
 	case c.MaxGenerations < 0:
 		return fmt.Errorf("population: Config.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
-	case c.MaxFailures < 0:
-		return fmt.Errorf("population: Config.MaxFailures is %d: need 0 for the default, or more", c.MaxFailures)
 	case c.Window < 0:
 		return fmt.Errorf("population: Config.Window is %d: need 0 for all children of a step, or more", c.Window)
 	case slices.ContainsFunc(c.Temperatures, func(t float64) bool { return !(t >= 0) || math.IsInf(t, 1) }):

@@ -36,7 +36,7 @@ func ExampleConfig_llmEvo() {
 	res := search(population.Config{
 		N: 8, Archive: population.Top(20), Select: population.PowerLaw(1),
 		Operators: []population.Operator{
-			population.Rewrite{Label: "mutate", Show: population.Nothing},
+			population.Rewrite{Label: "mutate", Show: func(*population.View) []task.Section { return nil }},
 			population.Cross{Select: population.PowerLaw(1)},
 			population.Explore{},
 			population.Rewrite{Label: "insights"},
@@ -83,7 +83,7 @@ func ExampleConfig_openEvolve() {
 	}
 	res := search(population.Config{
 		N: 8, Archive: &population.Islands{Of: islands, Every: 50, Rate: 0.1},
-		Select: population.Choice(0.2, population.Uniform(), population.Choice(0.875, population.Elite(0.1),
+		Select: population.Choice(0.2, population.Uniform(), population.Choice(0.875, population.PowerLaw(2),
 			population.ByWeight(func(m *population.Member) float64 { return max(m.Result.Score+100, 0.001) }))),
 		Operators: []population.Operator{population.Rewrite{Show: func(v *population.View) []task.Section {
 			top, others := v.Sample(v.Part.Members(), population.Best(), 3), v.Sample(v.Part.Members(), population.Uniform(), 2)
@@ -91,7 +91,7 @@ func ExampleConfig_openEvolve() {
 		}}},
 	}, 64)
 	fmt.Println(operators(res), "best", res.Best.Result.Score)
-	// Output: map[rewrite:64] best -49
+	// Output: map[rewrite:64] best -57
 }
 
 // operators counts the children by what made them.
@@ -152,7 +152,7 @@ func ExampleIslands() {
 func ExampleSelector() {
 	from := []*population.Member{member(1, "a", 4), member(2, "b", 3), member(3, "c", 2), member(4, "d", 1)}
 	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.PowerLaw(1), population.Weighted(10),
-		population.Tournament(2), population.Elite(0.5), population.FrontFrequency(), population.Choice(0.2, population.Uniform(), population.Best())} {
+		population.Tournament(2), population.FrontFrequency(), population.Choice(0.2, population.Uniform(), population.Best())} {
 		r, counts := rand.New(rand.NewPCG(1, 2)), [5]int{}
 		for range 1000 {
 			counts[by.Select(from, r).ID]++
@@ -165,7 +165,6 @@ func ExampleSelector() {
 	// PowerLaw(1) [474 246 165 115]
 	// Weighted(10) [486 511 3 0]
 	// Tournament(2) [424 314 191 71]
-	// Elite(0.5 by Uniform) [471 529 0 0]
 	// FrontFrequency [1000 0 0 0]
 	// Choice(0.2: Uniform, else Best) [848 44 44 64]
 }

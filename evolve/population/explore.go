@@ -1,8 +1,6 @@
 package population
 
 import (
-	"cmp"
-
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -10,10 +8,9 @@ import (
 // Explore asks for a program of another kind than the parent. LLM-Evo has such an operator beside its mutations, with
 // directions written by hand. What memories tell of kinds tried earlier is not shown by default.
 type Explore struct {
-	Label string // its name; "" means "explore"
 	// Directions are instructions, of which each child is given one at random; nil means five that fit any task.
 	Directions []string
-	// Show is as in [Rewrite]; nil means [Nothing].
+	// Show is as in [Rewrite], but nil shows nothing.
 	Show func(v *View) []task.Section
 }
 
@@ -28,8 +25,8 @@ var directions = [...]string{
 	"Write a program that combines this one's method with a method from another field.",
 }
 
-// Name returns Label, or "explore".
-func (o Explore) Name() string { return cmp.Or(o.Label, "explore") }
+// Name returns "explore".
+func (Explore) Name() string { return "explore" }
 
 // Brief draws a direction.
 func (o Explore) Brief(v *View) evolve.Brief {
@@ -40,7 +37,7 @@ func (o Explore) Brief(v *View) evolve.Brief {
 	direction := list[v.Rand.IntN(len(list))]
 	show := o.Show
 	if show == nil {
-		show = Nothing
+		show = func(*View) []task.Section { return nil }
 	}
 	b := Rewrite{Instruction: direction, Show: show}.Brief(v)
 	b.Labels = map[string]string{"instruction": direction}

@@ -9,7 +9,7 @@ import (
 // Islands is an archive of archives that breed by themselves. A child is added to the island of its parent, and which
 // island breeds is drawn by Config.Islands. The initial program is on each.
 //
-// Migration copies the best members of each island to the next one, or to all, and never a copy again, or all islands
+// Migration copies the best members of each island to the next one, in a ring, and never a copy again, or all islands
 // would soon be one. It is off by default, because it makes islands alike, and that they are unlike is what they are
 // for.
 //
@@ -19,8 +19,6 @@ type Islands struct {
 	Of    []Archive // required
 	Every int       // children offered to all islands together between migrations; 0 means that nobody migrates
 	Rate  float64   // the share of an island's members that migrate, the best first, at least one; 0 means one
-	// Everywhere sends copies to all other islands; otherwise to the next one, in a ring.
-	Everywhere bool
 
 	added int
 }
@@ -62,12 +60,11 @@ func (s *Islands) Add(m *Member) bool {
 }
 
 // addTo adds m to one island. When it is time, members migrate after that.
-func (s *Islands) addTo(part int, m *Member) bool {
-	kept := s.Of[part].Add(m)
+func (s *Islands) addTo(part int, m *Member) {
+	s.Of[part].Add(m)
 	if s.added++; s.Every > 0 && s.added%s.Every == 0 {
 		s.migrate()
 	}
-	return kept
 }
 
 // migrate copies members. All are chosen before the first arrives, so that none travels through several islands at
@@ -84,9 +81,9 @@ func (s *Islands) migrate() {
 		}
 	}
 	for i := range s.Of {
-		for step := 1; step < len(s.Of) && (step == 1 || s.Everywhere); step++ {
+		if next := s.Of[(i+1)%len(s.Of)]; len(s.Of) > 1 {
 			for _, m := range going[i] {
-				arrive(s.Of[(i+step)%len(s.Of)], m)
+				arrive(next, m)
 			}
 		}
 	}

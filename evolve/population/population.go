@@ -25,12 +25,11 @@ type Member struct {
 	rank rank // first, as archives of many members are looked through for each child
 
 	eval.Candidate
-	ID         int    // as in [evolve.Child]: its order of birth, 0 for the initial program
-	Generation int    // the step that made it, from 1; 0 for the initial program
-	Parents    []int  // IDs, the one it was made from first
-	Operator   string // what made it; "" for a plain rewrite
-	Asked      int    // children that it was chosen to be the parent of, whether they have ended or not
-	Improved   int    // of those that have ended, the ones that are strictly better than it
+	ID       int    // as in [evolve.Child]: its order of birth, 0 for the initial program
+	Parents  []int  // IDs, the one it was made from first
+	Operator string // what made it; "" for a plain rewrite
+	Asked    int    // children that it was chosen to be the parent of, whether they have ended or not
+	Improved int    // of those that have ended, the ones that are strictly better than it
 
 	migrant bool // a copy of a member of another island
 	own     *own // nil for a member that an archive made itself
@@ -88,13 +87,14 @@ func New(cfg Config) (*Population, error) {
 	if cfg.Noise, err = cfg.Noise.WithDefaults(); err != nil {
 		return nil, err
 	}
+	failures := max(2*cmp.Or(cfg.N, evolve.DefaultN), 32) // also where a Breadth alone decides how many children a step has
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), reign: newReign(cfg), Breeder: evolve.Breeder{
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
-		MaxFailures: cfg.MaxFailures, OnChild: cfg.OnChild}}
+		MaxFailures: failures, OnChild: cfg.OnChild}}
 	if len(cfg.Settings) > 0 {
 		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}
 	}
@@ -231,7 +231,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 // complete fills in what an operator leaves out.
 func (p *Population) complete(b evolve.Brief, v *View, o Operator) evolve.Brief {
 	if b.Seed == 0 {
-		b.Seed = v.Seed
+		b.Seed = v.seed
 	}
 	if len(b.Ask.Parents) == 0 {
 		b.Ask.Parents = []eval.Candidate{v.Parent.Candidate}
@@ -280,7 +280,7 @@ func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child
 
 func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected, c evolve.Child) error {
 	m := member(c.Candidate, c.ID)
-	m.Generation, m.Parents, m.Operator = p.Steps(), c.Parents, c.Operator
+	m.Parents, m.Operator = c.Parents, c.Operator
 	b := Birth{Child: c, Task: p.cfg.Task, Parent: x.parent.shown(), Shown: x.sections, among: x.view.Part}
 	b.Result = m.Result.Clone()
 	if err := p.followed(x, b); err != nil {
@@ -295,8 +295,7 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 	}
 	if c.Scored() {
 		p.addLift(b)
-		var err error
-		if b.Kept, err = p.keep(m, x); err != nil {
+		if err := p.keep(m, x); err != nil {
 			return err
 		}
 		if !p.cfg.rescores() && c.Better(p.leader.known().Candidate) {
@@ -325,18 +324,18 @@ func (p *Population) reward(x *expected, b Birth) error {
 }
 
 // keep offers a member to the archive, or to the part of it that its parent is from, and notes where it stands there.
-func (p *Population) keep(m *Member, x *expected) (kept bool, err error) {
+func (p *Population) keep(m *Member, x *expected) error {
 	if !m.Result.Valid {
 		if p.invalid = append(p.invalid, m); len(p.invalid) > maxInvalid {
 			p.invalid = slices.Delete(p.invalid, 0, 1)
 		}
-		return false, nil
+		return nil
 	}
-	err = p.ask(func() {
+	return p.ask(func() {
 		if islands, ok := p.cfg.Archive.(*Islands); ok {
-			kept = islands.addTo(x.island.arm, m)
+			islands.addTo(x.island.arm, m)
 		} else {
-			kept = p.cfg.Archive.Add(m)
+			p.cfg.Archive.Add(m)
 		}
 		if p.cfg.rescores() {
 			p.lead()
@@ -347,7 +346,6 @@ func (p *Population) keep(m *Member, x *expected) (kept bool, err error) {
 			}
 		}
 	})
-	return kept, err
 }
 
 // maxInvalid is how many invalid members a View shows.
@@ -456,7 +454,7 @@ func (p *Population) view(turn *evolve.Turn, i int) *View {
 	return &View{
 		Task: p.cfg.Task, All: p.cfg.Archive, Part: p.cfg.Archive, Invalid: slices.Clip(p.invalid),
 		Step: p.Steps(), Index: i, Birth: p.born, Taken: p.taken,
-		Seed: evolve.ChildSeed(p.cfg.Seed, n, p.Steps()-1, i),
+		seed: evolve.ChildSeed(p.cfg.Seed, n, p.Steps()-1, i),
 		Rand: p.stream("child", p.born), elders: p.elders, aside: aside{turn, p.cfg.LLM, p.stream, p.born},
 	}
 }

@@ -12,8 +12,8 @@ import (
 type Rewrite struct {
 	Label       string // its name; "" means "rewrite"
 	Instruction string // what is asked for; "" means task.DefaultInstruction
-	// Show returns what is shown beside the parent; nil means v.Sections, which is what the memories show. [Nothing] shows
-	// nothing, and [Inspirations] other members.
+	// Show returns what is shown beside the parent; nil means v.Sections, which is what the memories show. For other members
+	// there is [Inspirations]; a func that returns nil shows nothing.
 	Show func(v *View) []task.Section
 	// InTurn asks for a new text of one part of the parent, and keeps the others as they are. Of a parent's children each
 	// changes the next part, round and round (GEPA). The first one is the parent's ID modulo the number of parts, so that
@@ -58,9 +58,6 @@ func (v *View) inTurn(b *evolve.Brief) {
 		b.Part, b.Parse = part, func(reply string) (string, error) { return t.ParsePart(part, parent, reply) }
 	}
 }
-
-// Nothing is a Show of nothing.
-func Nothing(*View) []task.Section { return nil }
 
 // Inspirations returns the section of members, the one that matters most last. Each program costs as many tokens as the
 // parent.

@@ -25,12 +25,9 @@ import (
 // Source: ShinkaEvolve's scratchpad (arXiv 2509.19349), and the counters of Q. Zhang et al., "Agentic Context
 // Engineering" (arXiv 2510.04618).
 type Scratchpad struct {
-	Every int     // children between two calls; 0 means 16
-	Most  int     // notes that are kept; 0 means 8
-	Show  int     // notes that a child is shown; 0 means 3
-	New   int     // notes that are taken from an answer; 0 means 2
-	Trial int     // children that a note is shown to before it can be dropped for not helping; 0 means 16
-	LLM   llm.LLM // nil means the search's
+	Every int // children between two calls; 0 means 16
+	Most  int // notes that are kept; 0 means 8
+	Show  int // notes that a child is shown; 0 means 3
 	// Shuffled tells the model of attempts with each other's outcomes. It is the placebo: what it gains, having notes
 	// gains, and not what they say.
 	Shuffled bool
@@ -39,6 +36,11 @@ type Scratchpad struct {
 	attempts           []Birth
 	children, improved int
 }
+
+const (
+	newNotes  = 2  // that are taken from an answer
+	noteTrial = 16 // children that a note is shown to before it can be dropped for not helping
+)
 
 // A note is a thought and what became of the children that were shown it.
 type note struct {
@@ -52,8 +54,8 @@ func (n *note) rate() float64 { return float64(n.improved+1) / float64(n.shown+2
 var _ Memory = (*Scratchpad)(nil)
 
 func (p *Scratchpad) validate() error {
-	names := [...]string{"Every", "Most", "Show", "New", "Trial"}
-	for i, v := range [...]int{p.Every, p.Most, p.Show, p.New, p.Trial} {
+	names := [...]string{"Every", "Most", "Show"}
+	for i, v := range [...]int{p.Every, p.Most, p.Show} {
 		if v < 0 {
 			return fmt.Errorf("population: Scratchpad.%s is %d: need 0 for the default, or more", names[i], v)
 		}
@@ -87,7 +89,7 @@ func (p *Scratchpad) Learn(ctx context.Context, s *Season) error {
 	}
 	text := p.question(s)
 	p.attempts = nil
-	reply, err := s.Ask(ctx, "insights", p.LLM, []llm.Message{{Role: llm.User, Content: text}})
+	reply, err := s.Ask(ctx, "insights", nil, []llm.Message{{Role: llm.User, Content: text}})
 	if err != nil {
 		if _, refused := evolve.Refused(err); refused || ctx.Err() != nil {
 			return err
@@ -120,7 +122,7 @@ func (p *Scratchpad) count(b Birth) {
 // drop drops the notes that have had their trial and do not help.
 func (p *Scratchpad) drop() {
 	usual := float64(p.improved+1) / float64(p.children+2)
-	p.notes = slices.DeleteFunc(p.notes, func(n *note) bool { return n.shown >= cmp.Or(p.Trial, 16) && n.rate() < usual })
+	p.notes = slices.DeleteFunc(p.notes, func(n *note) bool { return n.shown >= noteTrial && n.rate() < usual })
 }
 
 // question asks for new notes.
@@ -141,13 +143,13 @@ func (p *Scratchpad) question(s *Season) string {
 		}
 	}
 	fmt.Fprintf(&b, "\nNote what is new: what worked, as it raised the score, and should be tried further, or what did not and should be avoided. "+
-		"Reply with at most %d notes of one sentence, each on a line of its own that begins with \"- \".\n", cmp.Or(p.New, 2))
+		"Reply with at most %d notes of one sentence, each on a line of its own that begins with \"- \".\n", newNotes)
 	return b.String()
 }
 
 // take takes the notes of a reply.
 func (p *Scratchpad) take(reply string) {
-	left := cmp.Or(p.New, 2)
+	left := newNotes
 	for line := range strings.Lines(reply) {
 		text, ok := strings.CutPrefix(strings.TrimSpace(line), "- ")
 		text = bounded(text)

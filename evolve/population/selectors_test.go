@@ -44,8 +44,6 @@ func TestSelectors(t *testing.T) {
 		{"fronts 3 and 2; the third is dominated by the first, the last is on no front", population.FrontFrequency(), cases, []float64{3, 2, 0, 0}},
 		{"a quarter of one, the rest of the other", population.Choice(0.25, population.Best(), population.Tournament(1)), ranking(2, 1), []float64{0.25 + 0.375, 0.375}},
 		{"ε shared out, the rest for the best", population.Choice(0.3, population.Uniform(), population.Best()), ranking(1, 2, 0), []float64{0.1, 0.8, 0.1}},
-		{"uniform in the best half, wherever it stands", population.Elite(0.5), ranking(1, 4, 2, 3), []float64{0, 1, 0, 1}},
-		{"at least the best one", population.Elite(0.1), ranking(1, 4, 2, 3), []float64{0, 1, 0, 0}},
 		{"in proportion to the weight", population.ByWeight(func(m *population.Member) float64 { return m.Result.Score }), ranking(1, 0, 3), []float64{1, 0, 3}},
 		{"weights of 0 alone are alike", population.ByWeight(func(*population.Member) float64 { return 0 }), ranking(1, 0, 3), []float64{1, 1, 1}},
 	} {

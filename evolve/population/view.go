@@ -31,8 +31,8 @@ type View struct {
 	// Step counts the search's steps from 1, Index the children of the step from 0, Birth those of the search from 1.
 	// Taken is how many programs the gates were told of by then, the initial one included.
 	Step, Index, Birth, Taken int
-	Seed                      uint32 // of the child's request
 
+	seed   uint32  // of the child's request
 	parent *Member // the archive's member of which Parent is a copy
 	elders *elders
 	aside
@@ -51,7 +51,7 @@ func (v *View) Brief(partners ...*Member) evolve.Brief {
 		b.Ask.Parents = append(b.Ask.Parents, m.Candidate)
 		b.Parents = append(b.Parents, m.ID)
 	}
-	b.Ask.Sections, b.Seed = v.Sections, v.Seed
+	b.Ask.Sections, b.Seed = v.Sections, v.seed
 	return b
 }
 

@@ -13,9 +13,6 @@
 // [Load] makes the task, [Read] only reads the folder. The initial program and the config.yaml are shown to the model,
 // so they must not be links that lead out of the folder.
 //
-// evaluator.py may define evaluate_tune(program_path) beside evaluate: a cheaper score, on part of the cases or with fewer
-// repeats, for a tuner that tries many values for the numbers of a program ([Task.TuneEvaluator]).
-//
 // # What config.yaml says
 //
 // These keys are used, with OpenEvolve's meanings and defaults:
