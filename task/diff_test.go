@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -163,8 +162,8 @@ func TestParseDiffErrorIsBounded(t *testing.T) {
 	}
 }
 
-// Hostile replies and programs are megabytes of what a search might go through again and again.
-// Nothing is asserted that a slow machine could break: quadratic in these sizes is hours.
+// Hostile replies and programs are megabytes of what a search might go through again and again: quadratic in these
+// sizes is hours.
 func TestParseDiffHuge(t *testing.T) {
 	const n = 1 << 18
 	same := strings.Repeat("a\n", n)
@@ -179,10 +178,8 @@ func TestParseDiffHuge(t *testing.T) {
 		{same[:n/16] + "z\n", strings.Repeat(blk("z\n", "z\nz\n")+blk("z\nz\n", "z\n"), maxBlocks/2), "as many blocks as are read"},
 	}
 	for _, tt := range tests {
-		begin := time.Now()
-		_, _ = ParseDiff(tt.parent, tt.reply, "python")
-		if d := time.Since(begin); d > time.Minute {
-			t.Errorf("%s: took %v", tt.reason, d)
+		if program, err := ParseDiff(tt.parent, tt.reply, "python"); err == nil && program == tt.parent {
+			t.Errorf("%s: the program is the parent", tt.reason)
 		}
 	}
 }

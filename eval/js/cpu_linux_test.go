@@ -2,6 +2,7 @@ package js_test
 
 import (
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,16 +31,18 @@ func TestEndlessByProcessorTime(t *testing.T) {
 // limit, though more time than that goes by.
 func TestWaitingIsNoProcessorTime(t *testing.T) {
 	const busy = "function f() { let s = 0; for (let i = 0; i < 5e4; i++) s += i % 7; return s }"
-	run := func(cfg js.Config) time.Duration {
+	run := func(cfg js.Config) (took time.Duration, passed bool) {
 		begin := time.Now()
-		if _, err := newRunner(t, cfg).Run(t.Context(), busy, "f"); err != nil {
+		_, err := newRunner(t, cfg).Run(t.Context(), busy, "f")
+		if err != nil && !strings.Contains(err.Error(), "of processor time") {
 			t.Fatal(err)
 		}
-		return time.Since(begin)
+		return time.Since(begin), err == nil
 	}
 	alone := time.Hour
 	for range 5 {
-		alone = min(alone, run(js.Config{Timeout: 10 * time.Minute}))
+		took, _ := run(js.Config{Timeout: 10 * time.Minute})
+		alone = min(alone, took)
 	}
 	var stop atomic.Bool
 	defer stop.Store(true)
@@ -50,11 +53,11 @@ func TestWaitingIsNoProcessorTime(t *testing.T) {
 			}
 		}()
 	}
-	limit := 3 * alone // processors that share a core are slower, though not by so much
+	limit := 3 * alone // processors that share a core are slower, though seldom by so much
 	for range 100 {
-		if took := run(js.Config{Timeout: 10 * time.Minute, CPU: limit}); took > limit {
+		if took, passed := run(js.Config{Timeout: 10 * time.Minute, CPU: limit}); passed && took > limit {
 			return
 		}
 	}
-	t.Errorf("no program waited: each of 100 took less than %v", limit)
+	t.Errorf("no program passed that took more than %v", limit)
 }

@@ -102,12 +102,8 @@ func TestEndless(t *testing.T) {
 	r := newRunner(t, js.Config{Timeout: 40 * time.Millisecond})
 	for _, c := range endless {
 		t.Run(c.why, func(t *testing.T) {
-			start := time.Now()
 			if got, want := reason(t, r, c.program), "ran longer than 40ms"; got != want {
 				t.Errorf("reason %q, want %q", got, want)
-			}
-			if took := time.Since(start); took > patience {
-				t.Errorf("ended after %v", took)
 			}
 		})
 	}

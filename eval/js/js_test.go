@@ -416,16 +416,12 @@ func FuzzRun(f *testing.F) {
 	f.Add(`function entry() { return [NaN, 1n, Symbol(), {}, [[]]] }`)
 	r := newRunner(f, js.Config{Timeout: 50 * time.Millisecond, MemoryLimit: 8 << 20})
 	f.Fuzz(func(t *testing.T, program string) {
-		start := time.Now()
 		out, err := r.Run(context.Background(), program, "entry")
 		if err != nil && !errors.As(err, new(*eval.ProgramError)) {
 			t.Fatalf("%q: error %v, want a *eval.ProgramError", program, err)
 		}
 		if err == nil && !json.Valid(out) {
 			t.Fatalf("%q: returned %q, which is not JSON", program, out)
-		}
-		if took := time.Since(start); took > patience {
-			t.Fatalf("%q: took %v", program, took)
 		}
 	})
 }

@@ -101,10 +101,10 @@ func each(t testing.TB, e eval.Evaluator, n int, name string) {
 	all.Wait()
 }
 
-// until waits for something.
+// until waits for something, for so long that only what never comes fails the test.
 func until(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("still not: %s", what)
 		}

@@ -64,7 +64,7 @@ func (l liar) reflect(subject, text string, headers natsgo.Header) {
 		l.Fatal(err)
 	}
 	for heard != nil {
-		m, err := heard.NextMsg(10 * time.Second)
+		m, err := heard.NextMsg(time.Minute)
 		if err != nil {
 			l.Fatalf("what the server sends to %s is not heard: %v", subject, err)
 		}

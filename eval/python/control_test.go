@@ -37,7 +37,11 @@ func TestControl(t *testing.T) {
 			defer close(done)
 			_, _ = theirs.WriteString(c.sent) // which ends early where too much is not read
 		}()
-		line, err := control.line(time.Now().Add(200 * time.Millisecond))
+		wait := time.Hour
+		if c.err == os.ErrDeadlineExceeded {
+			wait = 200 * time.Millisecond
+		}
+		line, err := control.line(time.Now().Add(wait))
 		if string(line) != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %.100q, %v, want %.100q, %v", c.why, line, err, c.want, c.err)
 		}
@@ -47,7 +51,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestFlooded has more and more come on the zygote's socket, and wants the deadline to be kept.
+// TestFlooded has more and more come on the zygote's socket, which ends the wait for a line before its deadline.
 func TestFlooded(t *testing.T) {
 	var control control
 	theirs, err := control.open()
@@ -67,12 +71,8 @@ func TestFlooded(t *testing.T) {
 			}
 		}
 	}()
-	begin := time.Now()
-	if _, err := control.line(begin.Add(time.Minute)); !errors.Is(err, errDied) {
+	if _, err := control.line(time.Now().Add(time.Hour)); !errors.Is(err, errDied) {
 		t.Errorf("got %v", err)
-	}
-	if took := time.Since(begin); took > 30*time.Second {
-		t.Errorf("it took %v to see that too much comes", took)
 	}
 	close(stop)
 	_ = unix.Shutdown(control.fd, unix.SHUT_RDWR) // or the writer waits

@@ -46,7 +46,10 @@ func agentsRun(dir string, args []string) error {
 		return err
 	}
 	model := llm.Models()[0]
-	model.Timeout = 3 * time.Second
+	model.Timeout = 3 * time.Second // which faults reach that hang
+	if inFlight == 1 {
+		model.Timeout = time.Hour // its servers have no faults, and no attempt must end for a machine that is busy
+	}
 	client, err := openai.New(openai.Config{BaseURL: args[0], Model: model})
 	if err != nil {
 		return err

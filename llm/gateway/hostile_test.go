@@ -258,10 +258,12 @@ func TestCloseWithCallsThatWait(t *testing.T) {
 
 // A client that is refused before its body is read does not keep its connection by sending none.
 func TestRefusedWithoutBody(t *testing.T) {
-	g := listen(t, gateway.Bounded(0, 0, 500*time.Millisecond, 0))
+	g := listen(t, gateway.Bounded(0, 0, 3*time.Second, 0))
 	s := g.Open(gateway.SessionConfig{Ask: says("hello")})
 	ended := g.Open(gateway.SessionConfig{Ask: says("hello")})
 	ended.Close()
+	var all sync.WaitGroup
+	defer all.Wait()
 	for reason, tt := range map[string]struct{ head, status string }{
 		"a host":                 {"POST /v1/messages HTTP/1.1\r\nHost: evil.example", "403"},
 		"an origin":              {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nOrigin: null", "403"},
@@ -273,17 +275,16 @@ func TestRefusedWithoutBody(t *testing.T) {
 		"a body that comes late": {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token(), "400"},
 	} {
 		for _, length := range []string{"Content-Length: 10", "Transfer-Encoding: chunked"} {
-			t.Run(reason+" "+length, func(t *testing.T) {
-				t.Parallel()
-				conn := dial(t, s)
+			conn := dial(t, s)
+			all.Go(func() { // at once, as they mostly wait
 				io.WriteString(conn, tt.head+"\r\n"+length+"\r\n\r\n")
 				got, err := io.ReadAll(conn) // until the server closes the connection
 				if err != nil {
-					t.Error(err)
+					t.Errorf("%s, %s: %v", reason, length, err)
 				}
 				head, _, _ := strings.Cut(string(got), "\r\n\r\n")
 				if !strings.HasPrefix(head, "HTTP/1.1 "+tt.status) || !strings.Contains(head, "Connection: close") {
-					t.Errorf("%s", got)
+					t.Errorf("%s, %s: %s", reason, length, got)
 				}
 			})
 		}
@@ -305,15 +306,16 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	s, _ := open(t, gateway.Bounded(0, 0, 500*time.Millisecond, 0), says("hello"))
 	count := fmt.Sprintf("POST /v1/messages/count_tokens HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
 		s.Token(), len(messagesBody), messagesBody)
-	for reason, request := range map[string]string{
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, request := range map[string]string{
 		"a list":     "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token() + "\r\n\r\n",
 		"a count":    count,
 		"an error":   strings.Replace(count, messagesBody, strings.Repeat("{", len(messagesBody)), 1),
 		"an absence": "GET /v1/files HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token() + "\r\n\r\n",
 	} {
-		t.Run(reason, func(t *testing.T) {
-			t.Parallel()
-			conn, many := dial(t, s), strings.Repeat(request, 100)
+		conn, many := dial(t, s), strings.Repeat(request, 100)
+		all.Go(func() {
 			for {
 				if _, err := io.WriteString(conn, many); err != nil {
 					return // the server has closed the connection

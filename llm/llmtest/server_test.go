@@ -218,7 +218,7 @@ func TestCloseEndsEverything(t *testing.T) {
 		t.Errorf("%+v: nobody left of their own accord", s)
 	}
 	http.DefaultClient.CloseIdleConnections()
-	for range 500 {
+	for range 6000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}

@@ -211,11 +211,6 @@ func (r faultResult) check(t *testing.T, streamed bool) {
 			t.Errorf("%v: ended by a limit after %v", r, a.Latency)
 		}
 	}
-	for _, d := range r.server.Gone { // on a busy machine the request may have been some time on its way
-		if d.Idle < tableLimit/4 || d.Idle > tableLimit+20*time.Second {
-			t.Errorf("%v: the server saw the client leave after %v", r, d.Idle)
-		}
-	}
 }
 
 func countStatus(attempts []llm.Attempt, s llm.Status) (n int) {

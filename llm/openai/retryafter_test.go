@@ -9,7 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
-// Calls that a server turns away with Retry-After: 1 pause for that second, no longer and no shorter.
+// Calls that a server turns away with Retry-After: 1 pause for that second, and not for less. TestRetryWhenAndHowOften of package
+// llm has that they pause for no longer, by a clock that no machine is late for.
 func TestRetryAfterIsThePause(t *testing.T) {
 	t.Parallel()
 	const calls = 14
@@ -40,7 +41,7 @@ func TestRetryAfterIsThePause(t *testing.T) {
 		t.Errorf("%d pauses, want one a call", len(pauses))
 	}
 	for _, p := range pauses {
-		if p < time.Second || p > 3*time.Second { // what is beyond a second is the machine's
+		if p < time.Second { // what is beyond a second is the machine's
 			t.Errorf("a pause of %v, want the second that the server asks for", p)
 		}
 	}

@@ -356,7 +356,7 @@ func (s *soak) round(t *testing.T, round, n int) {
 // settle waits until the server is done with all requests that went out: those that were given up may
 // not even have been read yet.
 func (s *soak) settle(t *testing.T) {
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for s.srv.Stats().Calls < s.sent() && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond)
 	}
