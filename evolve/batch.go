@@ -284,7 +284,11 @@ func (l *batch) end(m bredChild) {
 		l.fail(m.err)
 	}
 	if !m.recalled {
-		if bad := l.failing.Note(m.attempts(), errors.New(m.child.Err), l.mostFailures(l.n)); bad != nil {
+		what := "model calls"
+		if m.brief.Make != nil {
+			what = "children"
+		}
+		if bad := l.failing.Note(what, m.attempts(), errors.New(m.child.Err), l.mostFailures(l.n)); bad != nil {
 			l.fail(bad)
 		}
 	}

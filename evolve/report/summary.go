@@ -31,7 +31,7 @@ const (
 // models has no price.
 func Summary(r *evolve.Result, models ...llm.Model) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "stopped   %s after %.1f s\n", stopped(r), r.Elapsed.Seconds())
+	fmt.Fprintf(&b, "stopped   after %.1f s: %s\n", r.Elapsed.Seconds(), stopped(r))
 	fmt.Fprintf(&b, "best      %s\n", best(r))
 	if s := fresh(r); s != "" {
 		fmt.Fprintf(&b, "fresh     %s\n", s)
@@ -39,10 +39,10 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	calls := chain(r.EachCall, slices.Values(r.Earlier.Abandoned), slices.Values(r.Earlier.Unclaimed))
 	t := history.Prices(models).Tally(calls)
 	lost := len(r.Earlier.Lost)
-	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %d attempts\n",
-		t.Calls[llm.Real], t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.GivenUp]+lost, sum(t.Attempts)+lost)
+	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %s\n", t.Calls[llm.Real],
+		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.GivenUp]+lost, counted(sum(t.Attempts)+lost, "attempt"))
 	fmt.Fprintf(&b, "spent     %s\n", spent(t.Spent, attempts(calls), models))
-	fmt.Fprintf(&b, "scored    %d evaluations", r.Evaluations)
+	fmt.Fprintf(&b, "scored    %s", counted(r.Evaluations, "evaluation"))
 	if r.TuneEvaluations > 0 {
 		fmt.Fprintf(&b, ", and %d to tune", r.TuneEvaluations)
 	}
@@ -59,13 +59,28 @@ func sum(byClass map[llm.Class]int) (n int) {
 	return n
 }
 
+// counted returns n with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // stopped says why a run stopped.
 func stopped(r *evolve.Result) string {
-	switch {
-	case r.Stop == evolve.StopError:
-		return "by an error"
-	case r.Limit != "":
-		return fmt.Sprintf("%s (%s)", r.Stop, r.Limit)
+	for _, l := range evolve.Limits() {
+		if r.Stop == evolve.StopBudget && r.Limit == l.Name && l.Ended != "" {
+			return l.Ended
+		}
+	}
+	switch r.Stop {
+	case evolve.StopError:
+		return "an error"
+	case evolve.StopTarget:
+		return "a program reached the target"
+	case evolve.StopExhausted:
+		return "every search was done"
 	}
 	return string(r.Stop)
 }
@@ -137,7 +152,7 @@ type fates struct {
 
 // childStates are what may become of a child, in the order in which they are told.
 func childStates() []string {
-	return []string{"valid", "invalid", "refused", "without a program", "failed", "timed out", "abandoned"}
+	return []string{"valid", "invalid", "refused", noProgram, "failed", "timed out", "abandoned"}
 }
 
 // childrenOf counts the children of a run.
@@ -158,9 +173,20 @@ func (n *fates) add(c evolve.Child) {
 	n.of++
 	n.states[state]++
 	if state != "valid" {
-		n.reasons[state+": "+shortened(cmp.Or(c.Err, c.Result.Reason, "no reason is known"))]++
+		n.reasons[state+": "+shortened(without(state, cmp.Or(c.Err, c.Result.Reason, "no reason is known")))]++
 	}
 }
+
+// without returns a reason less what the state before it says already.
+func without(state, why string) string {
+	if _, rest, found := strings.Cut(why, ": no program in the reply: "); found && state == noProgram {
+		return rest
+	}
+	return why
+}
+
+// noProgram is the state of a child whose call was answered without a program.
+const noProgram = "without a program"
 
 // stateOf returns what became of a child.
 func stateOf(c evolve.Child) string {
@@ -178,7 +204,7 @@ func stateOf(c evolve.Child) string {
 	case class == llm.GivenUp:
 		return "abandoned"
 	}
-	return "without a program"
+	return noProgram
 }
 
 // write writes the counts, and the most frequent reasons.

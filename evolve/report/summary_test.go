@@ -37,7 +37,7 @@ func TestSummaryOfARunWithoutAScore(t *testing.T) {
 	priced := llm.Model{Key: "m", ActiveParams: 1000, Price: &llm.Price{Prompt: 1, Completion: 10}}
 	got := report.Summary(r, priced)
 	for _, want := range []string{
-		"stopped   budget (Rounds) after", "best      -94.000000, of the initial program: no child is better",
+		"s: the rounds of the budget were used up", "best      -94.000000, of the initial program: no child is better",
 		"calls     5 answered, 1 failed, 0 timed out, 0 abandoned or lost, in 6 attempts\n",
 		"5000 prompt tokens (0 cached), 500 completion tokens, ", "FLOPs, money 0.01\n",
 		"children  6: 4 invalid, 1 without a program, 1 failed\n", "        2 invalid: not a number: \"one\"\n",
@@ -83,7 +83,7 @@ func ExampleSummary() {
 	r.Elapsed = 0 // which differs from run to run
 	fmt.Print(report.Summary(r, tiny))
 	// Output:
-	// stopped   budget (Calls) after 0.0 s
+	// stopped   after 0.0 s: the budget of answered calls was used up
 	// best      -79.000000, from -94.000000
 	// calls     16 answered, 0 failed, 0 timed out, 0 abandoned or lost, in 21 attempts
 	// spent     1600 prompt tokens (1024 cached), 160 completion tokens, 1.147e+07 FLOPs

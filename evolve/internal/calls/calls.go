@@ -21,9 +21,9 @@ type Streak struct {
 	n  int
 }
 
-// Note counts a call. It returns an error when most calls in a row have failed. A call that was never sent does
+// Note counts a call. It returns an error that calls them what when most of them in a row have failed. A call that was never sent does
 // not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
-func (s *Streak) Note(attempts []llm.Attempt, err error, most int) error {
+func (s *Streak) Note(what string, attempts []llm.Attempt, err error, most int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch last := len(attempts) - 1; {
@@ -36,7 +36,7 @@ func (s *Streak) Note(attempts []llm.Attempt, err error, most int) error {
 	if s.n < most || err == nil {
 		return nil
 	}
-	return fmt.Errorf("evolve: %d model calls in a row failed, the last with: %w", s.n, err)
+	return fmt.Errorf("evolve: %d %s in a row failed, the last with: %w", s.n, what, err)
 }
 
 // mostUnheard is how many attempts may fail while no call of a run was ever answered: two calls with the retries

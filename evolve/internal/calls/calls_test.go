@@ -34,7 +34,7 @@ func TestStreak(t *testing.T) {
 		var s Streak
 		var err error
 		for _, c := range tt.calls {
-			err = s.Note(c, errCall, 3)
+			err = s.Note("model calls", c, errCall, 3)
 		}
 		if (err != nil) != tt.ends || err != nil && !errors.Is(err, errCall) {
 			t.Errorf("%s: %v", tt.reason, err)

@@ -63,7 +63,7 @@ const mostFailures = 256
 func (s *Step) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	reply, err := s.ask(ctx, p, l, req)
 	if s != nil && !reply.Recalled {
-		if bad := s.Failing.Note(reply.Attempts, err, mostFailures); bad != nil {
+		if bad := s.Failing.Note("model calls", reply.Attempts, err, mostFailures); bad != nil {
 			// Noted in the step as well as returned: a search that ignores errors is the one that this is for.
 			s.end(bad)
 			return reply.Reply, bad

@@ -53,8 +53,8 @@ func newStudy(o options, files []file) (*study, error) {
 	}
 	if s.sized() {
 		if s.byCalls(o); len(s.Points) == 0 {
-			return nil, fmt.Errorf("analysis: %s: no budget of at least %d calls is left that all %s have",
-				s.Method, o.minCalls, count(s.Seeds, "seed"))
+			return nil, fmt.Errorf("analysis: %s: no number of calls from %d on was reached by all of its %s",
+				s.Method, max(o.minCalls, 1), count(s.Seeds, "seed"))
 		}
 	} else {
 		var err error

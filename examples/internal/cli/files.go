@@ -147,9 +147,8 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 	case errors.Is(err, eval.ErrDrift):
 		err = Usagef("--canary: the search did not begin: %s; %s", strings.Replace(err.Error(), " and resume,", ",", 1), asked)
 	case err == nil && r.Stop == evolve.StopBudget:
-		err = Usagef("the budget (%s) ended before the initial program of task %s had a score: %s; a search needs a larger "+
-			"one",
-			r.Limit, f.task.Name(), asked)
+		err = Usagef("%s before the initial program of task %s had a score: %s; a search needs a larger budget",
+			ended(r.Limit), f.task.Name(), asked)
 	case err == nil:
 		err = ErrCanceled
 	}
@@ -228,4 +227,14 @@ func (f *Files) Finish(ctx context.Context, file Saved, r *evolve.Result, runErr
 // unfinished reports whether a run can be resumed.
 func unfinished(r *evolve.Result) bool {
 	return r.Stop == evolve.StopCanceled || r.Stop == evolve.StopError
+}
+
+// ended says that a limit, a field of [evolve.Budget], ended a run.
+func ended(limit string) string {
+	for _, l := range evolve.Limits() {
+		if l.Name == limit && l.Ended != "" {
+			return l.Ended
+		}
+	}
+	return "the budget (" + limit + ") ended"
 }

@@ -98,7 +98,7 @@ func TestUnusedKeepsAnswers(t *testing.T) {
 			func(func()) (eval.Result, error) { return eval.Result{Valid: true}, nil },
 			func(err error) bool {
 				var usage *UsageError
-				return errors.As(err, &usage) && strings.Contains(err.Error(), "the budget (Calls) ended before the initial program of task own had a score")
+				return errors.As(err, &usage) && strings.Contains(err.Error(), "the budget of answered calls was used up before the initial program of task own had a score")
 			}, false},
 		{"an invalid initial program", 1,
 			func(func()) (eval.Result, error) { return eval.Invalid("the ruler is lost"), nil },

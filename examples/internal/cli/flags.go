@@ -179,6 +179,9 @@ func parseQuietly(fs *flag.FlagSet, args []string) error {
 	case errors.Is(err, flag.ErrHelp):
 		return help(fs)
 	case err != nil:
+		if name, found := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); found {
+			return Usagef("%s has no flag --%s (see --help-all)", fs.Name(), name)
+		}
 		return Usagef("%s: %w (see --help)", fs.Name(), err)
 	}
 	return nil

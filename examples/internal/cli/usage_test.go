@@ -44,7 +44,7 @@ func TestParseOne(t *testing.T) {
 		{"none", "", "x: a journal is missing (see --help)", []string{"--n", "1"}},
 		{"the argument, then flags", "a.journal", "", []string{"a.journal", "--n", "1"}},
 		{"two", "", "x: unexpected argument \"b\": need a journal alone (see --help)", []string{"a", "--n", "1", "b"}},
-		{"a wrong flag", "", "x: flag provided but not defined: -m (see --help)", []string{"-m"}},
+		{"a wrong flag", "", "x has no flag --m (see --help-all)", []string{"-m"}},
 	} {
 		fs := NewFlags("x", "")
 		fs.Int("n", 0, "")

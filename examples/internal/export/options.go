@@ -48,7 +48,7 @@ func (o *options) validate() error {
 	switch o.format {
 	case asGit:
 		if o.into == "" {
-			return cli.Usagef("--format git: say with --into where the repository is to be")
+			return cli.Usagef("--format git: give --into, the folder of the repository")
 		}
 		if o.out != "" {
 			return cli.Usagef("-o has no effect with --format git, which writes a repository: use --into")

@@ -227,7 +227,7 @@ func TestWrongInput(t *testing.T) {
 	}{
 		{"no journal", "a journal is missing", []string{"--format", "jsonl"}},
 		{"a form that there is not", "it is git or jsonl", []string{"--format", "svg", path}},
-		{"no place", "say with --into", []string{path}},
+		{"no place", "give --into", []string{path}},
 		{"a place that is taken", "is not empty, and is left as it is", []string{"--into", full, path}},
 		{"a place that is a file", "mine", []string{"--into", filepath.Join(full, "mine"), path}},
 		{"a place for what is no repository", "--into, --file and --base have no effect",

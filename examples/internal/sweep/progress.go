@@ -138,8 +138,8 @@ func (p *progress) timeLeft() (time.Duration, bool) {
 func (p *progress) print(e sweep.Event) {
 	switch {
 	case e.Kind == sweep.EventPause && e.Limit != "":
-		p.board.Printf("%v is left unfinished after %d calls: %s; with a larger --max-stalls it goes on",
-			e.Run, e.Calls, e.Limit)
+		p.board.Printf("%v is left unfinished after %d calls, as too many attempts stalled; with a larger --max-stalls "+
+			"it goes on", e.Run, e.Calls)
 	case e.Kind == sweep.EventEnd && !p.board.Live():
 		p.board.Printf("%v best %.6f; all:%s", e.Run, e.Best, p.text(len(p.rows)-1))
 	}
