@@ -90,6 +90,7 @@ func TestGridRefuses(t *testing.T) {
 		{"no runs", nil, GridConfig{}, "no runs"},
 		{"files of different tasks", first(func(r *Run) { r.Task, r.From = "other", "a.json" }), GridConfig{}, "different tasks, models or methods"},
 		{"files of different models", first(func(r *Run) { r.Model = "other" }), GridConfig{}, "different tasks, models or methods"},
+		{"files of which one takes ties", first(func(r *Run) { r.Ties = "taken" }), GridConfig{}, "take ties otherwise"},
 		{"one seed in two files", append(slices.Clone(good), good[0]), GridConfig{}, "are one seed"},
 		{"a run that stopped early", first(func(r *Run) { r.Best, r.Stop = r.Best[:20], "canceled" }), GridConfig{}, "stopped early, with 19 of 64 generations (canceled)"},
 		{"a last generation cut short", first(func(r *Run) { r.Partial = true; r.Answered = slices.Repeat([]int{0}, len(r.Best)) }), GridConfig{}, "stopped early"},

@@ -66,7 +66,7 @@ func (f file) method(name string) string {
 // greedy returns the run of a file of one search.
 func (f file) greedy() (Run, error) {
 	r := Run{Task: f.Task, Model: f.Model, Method: f.method(cmp.Or(f.Search, "greedy")), T: f.T, N: f.N,
-		Breadth: f.Breadth, Seed: f.Seed, Stop: f.Stop}
+		Breadth: f.Breadth, Ties: f.Ties, Seed: f.Seed, Stop: f.Stop}
 	for i, row := range f.Trajectory {
 		switch {
 		case row.Generation != i:
@@ -92,7 +92,7 @@ func (f file) greedy() (Run, error) {
 // bandit returns the run of a file of several searches.
 func (f file) bandit() (Run, error) {
 	r := Run{Task: f.Task, Model: f.Model, Method: f.method(fmt.Sprintf("%s K=%d", f.Algo, len(f.Arms))), T: f.Total,
-		N: f.N, Breadth: f.Breadth,
+		N: f.N, Breadth: f.Breadth, Ties: f.Ties,
 		Arms: len(f.Arms), Stop: f.Stop}
 	seed, err := f.BanditSeed.Int64()
 	if err != nil {

@@ -16,6 +16,7 @@ type Run struct {
 	// Breadth is what decided the number of children of each generation, at most N; "" means N in each. With a Breadth, T
 	// and N only define a budget of T·N calls: a run of 64·64 calls may have 800 generations.
 	Breadth string
+	Ties    string // "taken" if a child that scores as its parent takes its place, which makes another search; else ""
 	Seed    int64
 	// Arms is how many searches share the budget of a bandit; 0 for a run of one search.
 	Arms int
@@ -134,10 +135,11 @@ func (r Run) validate() error {
 }
 
 func compareKind(a, b Run) int {
-	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Method, b.Method))
+	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Method, b.Method),
+		cmp.Compare(a.Ties, b.Ties))
 }
 
-// validateRuns returns an error unless the runs are of one task, model and method, each is valid, and no two are equal.
+// validateRuns returns an error unless the runs are of one task, model, method and rule for ties, each is valid, and no two are equal.
 // With early false it refuses runs that stopped early.
 func validateRuns(runs []Run, early bool) error {
 	if len(runs) == 0 {
@@ -153,8 +155,8 @@ func validateRuns(runs []Run, early bool) error {
 			return err
 		}
 		if compareKind(r, runs[0]) != 0 {
-			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods: their scores are not comparable",
-				runs[0], r)
+			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods, or take ties otherwise: their scores are not "+
+				"comparable", runs[0], r)
 		}
 		p := plan{r.T, r.N, r.Seed}
 		if r.Breadth != "" {

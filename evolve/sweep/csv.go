@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/evoalloc/evoalloc/internal/printable"
@@ -81,10 +82,16 @@ func (r Run) writeTo(w *csv.Writer, f *finished) error {
 func (r Run) record(f *finished, of row) []string {
 	n, x := strconv.Itoa, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	text := printable.Field // names may come from a file that was read
-	return []string{text(r.Task), text(r.Model), text(r.Method), n(r.N), n(r.Arms), n(r.T),
+	fields := []string{text(r.Task), text(r.Model), text(r.Method), n(r.N), n(r.Arms), n(r.T),
 		strconv.FormatUint(uint64(r.Seed), 10), n(of.Generation), n(of.Arm),
 		n(of.Children), n(of.Valid), x(of.Score), x(of.Best), n(of.Calls), n(of.Attempts), n(of.Evaluations), n(of.Prompt),
 		n(of.Cached),
-		n(of.Completion), x(of.FLOPs), x(of.Cost), x(of.Seconds), strconv.FormatBool(of.Partial), string(f.Stop), f.Limit,
+		n(of.Completion), x(of.FLOPs), x(of.Cost), x(of.Seconds), strconv.FormatBool(of.Partial), text(string(f.Stop)), f.Limit,
 		n(f.Again)}
+	for i, name := range columns {
+		if f.read && !slices.Contains(known, name) {
+			fields[i] = ""
+		}
+	}
+	return fields
 }

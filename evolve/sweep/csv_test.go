@@ -161,6 +161,52 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A seed counts once: a run that was read may be the beginning of one of the plan, or have one of its cells.
+func TestReadOfWhatThePlanHas(t *testing.T) {
+	earlier := t.TempDir()
+	p := grid(1, []int{12, 24}, sweep.Greedy(6))
+	made(t, p, sweep.Config{Dir: earlier})
+	file := filepath.Join(earlier, p.Runs()[0].Path(".json"))
+	for _, budgets := range [][]int{{12, 48}, {12}} {
+		_, err := grid(1, budgets, sweep.Greedy(6)).Run(t.Context(), sweep.Config{Dir: t.TempDir(), Read: []string{file}})
+		if err == nil || !strings.Contains(err.Error(), "leave one out") {
+			t.Errorf("with budgets of %v its cell of 12 calls counts twice: %v", budgets, err)
+		}
+	}
+	r := made(t, grid(1, []int{24, 48}, sweep.Greedy(12)), sweep.Config{Dir: t.TempDir(), Read: []string{file}})
+	if len(r.Scores) != 3 {
+		t.Errorf("%d scores of a plan's two cells and one that was read", len(r.Scores))
+	}
+}
+
+// Runs that were read and are of other methods than the plan's have other names: bandits over more searches, and greedy
+// searches that take ties.
+func TestReadOfOtherMethods(t *testing.T) {
+	from := t.TempDir()
+	const rows = `"trajectory": [{"generation": 0, "best_fitness": 0.1}, {"generation": 1, "best_fitness": 0.5, "n_children": 12}]`
+	bandit := `"algo": "ucb", "T_total": 1, "bandit_seed": 3, "selections": [0], "running_best": [0.5], "stop": "budget", "arm_results": [{` + rows + `}`
+	var files []string
+	for i, of := range []string{bandit + `, {` + rows + `}]`, bandit + `, {` + rows + `}, {` + rows + `}]`, `"seed": 5, "ties": "taken", ` + rows} {
+		files = append(files, filepath.Join(from, fmt.Sprint(i, ".json")))
+		write(t, files[i], `{"task": "pi", "model": "guess", "T": 1, "N": 12, `+of+`}`)
+	}
+	dir := t.TempDir()
+	r := made(t, grid(1, []int{12}, sweep.Greedy(12), sweep.Bandit("ucb", 12, 3, ucb)), sweep.Config{Dir: dir, Read: files})
+	got := map[string]int{}
+	for _, s := range r.Scores {
+		got[s.Method]++
+	}
+	if want := map[string]int{"greedy": 1, "greedy, ties taken": 1, "ucb": 2, "ucb K=2": 1}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("scores of %v, want %v", got, want)
+	}
+	_, all := table(t, dir)
+	for _, row := range all[:2] {
+		if row["flops"] != "" || row["cost"] != "" || row["seconds"] != "" || row["score"] != "" || row["best"] == "" || row["stop"] != "budget" {
+			t.Errorf("of a run that was read: %v", row)
+		}
+	}
+}
+
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

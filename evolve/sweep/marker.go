@@ -24,6 +24,8 @@ type finished struct {
 	// row.
 	Again int   `json:"made_again"`
 	Rows  []row `json:"rows"`
+
+	read bool // from a result file, which has few fields of rows
 }
 
 // course returns the rows of a cell, the last of which has its score, and reports whether the run has them. If a run

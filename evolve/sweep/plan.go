@@ -231,9 +231,10 @@ func learns(l llm.LLM) bool {
 	return ok
 }
 
-// distinct returns an error if a list has an element twice. Two runs would then have the same files.
+// distinct returns an error if a list has an element twice. Two runs would then have the same files, or count as one
+// method though they have other numbers of arms.
 func (p Plan) distinct() error {
-	budgets, seeds, files := map[int]bool{}, map[uint32]bool{}, map[string]bool{}
+	budgets, seeds, files, cells := map[int]bool{}, map[uint32]bool{}, map[string]bool{}, map[Cell]bool{}
 	for _, c := range p.Budgets {
 		if budgets[c] {
 			return fmt.Errorf("sweep: Plan.Budgets has %d twice", c)
@@ -251,6 +252,12 @@ func (p Plan) distinct() error {
 			return fmt.Errorf("sweep: two runs of the plan are %s: give tasks, models and methods names of their own", r.base())
 		}
 		files[r.base()] = true
+		for _, c := range r.Cells() {
+			if cells[c] {
+				return fmt.Errorf("sweep: two methods of the plan are %s with %d children: give them names of their own", c.Method, c.N)
+			}
+			cells[c] = true
+		}
 	}
 	return nil
 }

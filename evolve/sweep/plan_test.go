@@ -64,6 +64,9 @@ func TestWrongPlans(t *testing.T) {
 		{func(p *sweep.Plan) { p.Budgets = []int{8, 8} }, "Plan.Budgets has 8 twice", "the cell would count twice"},
 		{func(p *sweep.Plan) { p.Seeds = []uint32{1, 1} }, "Plan.Seeds has 1 twice", "one seed twice makes intervals too narrow"},
 		{func(p *sweep.Plan) { p.Tasks = append(p.Tasks, p.Tasks[0]) }, "two runs of the plan are", "they would have the same files"},
+		{func(p *sweep.Plan) {
+			p.Methods = []sweep.Method{sweep.Bandit("ucb", 2, 3, ucb), sweep.Bandit("ucb", 2, 4, ucb)}
+		}, "two methods of the plan are ucb with 2 children", "a bandit over three searches and one over four would be one method"},
 		{func(p *sweep.Plan) { p.Tasks = []task.Task{nil} }, "Plan.Tasks[0] is nil", "a slip"},
 		{func(p *sweep.Plan) { p.Models[0].LLM = nil }, "Plan.Models[0].LLM is nil", "a slip"},
 		{func(p *sweep.Plan) { p.Models[0].LLM = llm.Limit(pupil{p.Models[0].LLM}, 2) }, "learns from its replies", "runs would depend on each other"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
 
@@ -16,11 +17,17 @@ type foreign struct {
 }
 
 // readForeign reads the results that [Config.Read] names. They are this library's or those of the BaSE paper's code.
-// One that is also a run of the plan is an error: counted twice, a seed would make intervals too narrow.
+// One with a cell that the plan has too is an error: counted twice, a seed would make intervals too narrow.
 func (p Plan) readForeign(paths []string) ([]foreign, error) {
-	taken := map[string]bool{}
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	runs, cells, arms := map[string]bool{}, map[Cell]bool{}, map[string]int{}
 	for _, r := range p.Runs() {
-		taken[r.base()] = true
+		runs[r.base()], arms[r.Method] = true, r.Arms
+		for _, c := range r.Cells() {
+			cells[c] = true
+		}
 	}
 	var all []foreign
 	for _, path := range paths {
@@ -31,24 +38,33 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 		if r.Seed < 0 || r.Seed > math.MaxUint32 {
 			return nil, fmt.Errorf("sweep: %s has the seed %d: need 0 to %d", path, r.Seed, uint32(math.MaxUint32))
 		}
-		f := p.foreign(r)
-		if taken[f.base()] {
-			return nil, fmt.Errorf("sweep: %s has the run %v, which the plan has too, or an earlier file: leave one out",
-				path, f.Run)
+		f := p.foreign(r, arms)
+		if runs[f.base()] || slices.ContainsFunc(f.Cells(), func(c Cell) bool { return cells[c] }) {
+			return nil, fmt.Errorf("sweep: %s has the run %v, which the plan has too, or an earlier file, or a part of it: leave "+
+				"one out", path, f.Run)
 		}
-		taken[f.base()] = true
+		runs[f.base()] = true
+		for _, c := range f.Cells() {
+			cells[c] = true
+		}
 		all = append(all, f)
 	}
 	return all, nil
 }
 
 // foreign returns r with the cells of the plan's budgets that it contains: for a greedy run the generations that it
-// reached, for any other its end if it reached that.
-func (p Plan) foreign(r analysis.Run) foreign {
+// reached, for any other its end if it reached that. arms has how many searches the methods have that are known.
+func (p Plan) foreign(r analysis.Run, arms map[string]int) foreign {
 	f := foreign{Run{Task: r.Task, Model: r.Model, Method: r.Method, N: r.N, Arms: max(r.Arms, 1), T: r.T,
 		Seed: uint32(r.Seed)}, r}
-	if r.Arms > 0 { // their number is in the column arms
-		f.Method = strings.Replace(r.Method, fmt.Sprintf(" K=%d", r.Arms), "", 1)
+	if r.Ties != "" { // as the methods of a sweep do not
+		f.Method += ", ties " + r.Ties
+	}
+	// Their number is in the column arms, so it is no part of the name unless that is another method's.
+	if name := strings.Replace(f.Method, fmt.Sprintf(" K=%d", r.Arms), "", 1); r.Arms > 0 {
+		if others, known := arms[name]; !known || others == r.Arms {
+			f.Method, arms[name] = name, r.Arms
+		}
 	}
 	whole := r.Generations()
 	if r.Partial {
@@ -69,7 +85,7 @@ func (f foreign) scores() []Score {
 	var list []Score
 	for _, c := range f.Cells() {
 		t := f.of.Generations()
-		if f.Method == greedy && c.T < f.T {
+		if f.of.Method == greedy && c.T < f.T {
 			t = c.T
 		}
 		list = append(list, Score{c, f.of.Best[t], f.of.AnsweredBy(t)})
@@ -77,11 +93,15 @@ func (f foreign) scores() []Score {
 	return list
 }
 
-// finished returns the run in the form of a marker, with those fields of rows that its file has.
+// finished returns the run in the form of a marker, with those fields of rows that its file has: see known.
 func (f foreign) finished() *finished {
-	m := &finished{}
+	m := &finished{Stop: evolve.Stop(f.of.Stop), read: true}
 	for g, best := range f.of.Best {
 		m.Rows = append(m.Rows, row{Generation: g, Score: best, Best: best, Calls: f.of.AnsweredBy(g)})
 	}
+	m.Rows[len(m.Rows)-1].Partial = f.of.Partial
 	return m
 }
+
+// known are the columns of a run that was read. What others would say is not known, and 0 would be false.
+var known = []string{"task", "model", "method", "N", "arms", "T", "seed", "generation", "best", "calls", "partial", "stop"}

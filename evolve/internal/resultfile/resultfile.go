@@ -22,6 +22,7 @@ type File struct {
 	ModelName   string          `json:"model_name"`
 	Search      string          `json:"search"` // "" for a greedy one
 	Breadth     string          `json:"breadth"`
+	Ties        string          `json:"ties"` // "taken" if a child that scores as its parent takes its place
 	C           float64         `json:"C"`
 	T           int             `json:"T"`
 	N           int             `json:"N"`

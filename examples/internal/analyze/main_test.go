@@ -206,6 +206,27 @@ func TestTwoTasks(t *testing.T) {
 	}
 }
 
+// A search that takes ties is another method than one that keeps its parent, and a seed of one is none of the other.
+func TestTiesAreAnotherMethod(t *testing.T) {
+	folder := subset(t, "cp/offline/*.json")
+	for _, path := range files(t, filepath.Join(folder, "cp", "offline"), ".json") {
+		b := read(t, filepath.Join(folder, "cp", "offline", filepath.Base(path)))
+		write(t, filepath.Join(folder, "ties_"+filepath.Base(path)), bytes.Replace(b, []byte(`"task":"cp"`), []byte(`"task":"cp","ties":"taken"`), 1))
+	}
+	printed, _ := analyze(t, folder)
+	for _, want := range []string{"\ngreedy: 20 runs,", "\ngreedy, ties taken: 20 runs,"} {
+		if !strings.Contains(printed, want) {
+			t.Errorf("%q is not said:\n%s", want, printed)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(folder, "cp")); err != nil {
+		t.Fatal(err)
+	}
+	if printed, _ := analyze(t, folder); !strings.Contains(printed, "\ngreedy: 20 runs,") {
+		t.Errorf("where all take ties the method has no other name:\n%s", printed)
+	}
+}
+
 // What makes scores or intervals worth less than they seem is said.
 func TestWarnings(t *testing.T) {
 	again := subset(t, "bandit/cp/offline/*.json")

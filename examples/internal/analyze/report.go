@@ -78,12 +78,33 @@ func ended(o options, files []file) error {
 	return nil
 }
 
+// kind compares the tasks, models and methods of two files.
+func kind(a, b file) int {
+	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Method, b.Method))
+}
+
+// tiesApart returns the files with methods named apart that differ in ties alone: those of searches whose parent stays
+// and those of searches where a child of its score takes its place. Sweeps make the former, and evoalloc greedy the
+// latter.
+func tiesApart(files []file) []file {
+	type rule struct{ task, model, method, ties string }
+	of := func(f file, ties string) rule { return rule{f.Task, f.Model, f.Method, ties} }
+	there := map[rule]bool{}
+	for _, f := range files {
+		there[of(f, f.Ties)] = true
+	}
+	named := slices.Clone(files)
+	for i, f := range files {
+		if f.Ties != "" && there[of(f, "")] {
+			named[i].Method += ", ties " + f.Ties
+		}
+	}
+	return named
+}
+
 // groups returns the files by task, model and method, each group in the order of files.
 func groups(files []file) [][]file {
-	kind := func(a, b file) int {
-		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Method, b.Method))
-	}
-	sorted := slices.Clone(files)
+	sorted := tiesApart(files)
 	slices.SortStableFunc(sorted, kind)
 	var all [][]file
 	for len(sorted) > 0 {

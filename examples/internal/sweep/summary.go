@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -15,10 +14,8 @@ import (
 
 // summary prints the mean best score of each cell, what was decided, and where the files are.
 func summary(p sweep.Plan, r *sweep.Result, dir string) {
-	for _, t := range p.Tasks {
-		for _, m := range p.Models {
-			table(t.Name(), m.Spec.Key, r.Scores)
-		}
+	for _, of := range problems(p, r.Scores) {
+		table(of.task, of.model, r.Scores)
 	}
 	for _, v := range r.Verdicts {
 		cli.Printf("%v\n", line(v))
@@ -38,6 +35,24 @@ func summary(p sweep.Plan, r *sweep.Result, dir string) {
 	if r.Finished > 0 {
 		cli.Printf("what they say, in tables and figures: %s %s\n", cli.Typed("analyze"), cli.Quote(dir))
 	}
+}
+
+// A problem is a task and a model, which have a table.
+type problem struct{ task, model string }
+
+// problems returns those of the plan, and then others that runs have which were read.
+func problems(p sweep.Plan, scores []sweep.Score) (all []problem) {
+	for _, t := range p.Tasks {
+		for _, m := range p.Models {
+			all = append(all, problem{t.Name(), m.Spec.Key})
+		}
+	}
+	for _, s := range scores {
+		if of := (problem{s.Task, s.Model}); !slices.Contains(all, of) {
+			all = append(all, of)
+		}
+	}
+	return all
 }
 
 // others counts the finished runs in a folder that are not of the plan.
@@ -64,12 +79,11 @@ type spot struct {
 
 // table prints the cells of one task and model: a row for each method and breadth, a column for each budget.
 func table(task, model string, scores []sweep.Score) {
-	at, fewer := map[spot][]float64{}, map[int]int{} // by budget, the fewest answered calls of a cell
+	at, fewer := map[spot][]float64{}, fewest(task, model, scores)
 	rows, budgets := map[spot]bool{}, map[int]bool{}
 	for _, s := range scores {
 		if s.Task == task && s.Model == model {
 			at[spot{s.Method, s.N, s.Calls()}] = append(at[spot{s.Method, s.N, s.Calls()}], s.Best)
-			fewer[s.Calls()] = min(cmp.Or(fewer[s.Calls()], s.Calls()), s.Answered)
 			rows[spot{method: s.Method, n: s.N}], budgets[s.Calls()] = true, true
 		}
 	}
@@ -98,6 +112,20 @@ func table(task, model string, scores []sweep.Score) {
 		}
 	}
 	cli.Printf("\n")
+}
+
+// fewest returns by budget the fewest answered calls of a cell of one task and model.
+func fewest(task, model string, scores []sweep.Score) map[int]int {
+	of := map[int]int{}
+	for _, s := range scores {
+		if s.Task == task && s.Model == model {
+			least, known := of[s.Calls()]
+			if !known || s.Answered < least {
+				of[s.Calls()] = s.Answered
+			}
+		}
+	}
+	return of
 }
 
 func order(a, b spot) int {
