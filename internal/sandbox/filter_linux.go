@@ -12,6 +12,7 @@ type setting struct {
 	guarded  []int  // processes that must not be signalled, unless pidns
 	tcp      bool   // whether its network namespace has something to connect to
 	start    uint32 // flags of the one set of namespaces that may still be made, by the installer of the filter
+	unasked  uint32 // flags of clone with which a keeper would not be asked; 0 if there is none
 }
 
 // baseFilter is the filter for everything in the sandbox: no way out of the namespaces, no network, no access to other
@@ -23,6 +24,9 @@ func baseFilter(s setting) []unix.SockFilter {
 	p.deny(fail(unix.ENOSYS), unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER,
 		unix.SYS_IO_URING_REGISTER, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET)
 	p.denyUnless(fail(unix.EPERM), unix.SYS_CLONE, 0, newNS, s.start)
+	if s.unasked != 0 {
+		p.denyIf(fail(unix.EPERM), unix.SYS_CLONE, 0, is(s.unasked))
+	}
 	p.deny(fail(unix.EPERM), system...)
 	if s.tcp {
 		p.tcpAlone()

@@ -18,7 +18,9 @@ import (
 // kernel's own limit it binds root.
 //
 // The start itself, recognized by its flags, must not be asked about: meanwhile Go starts nothing else, including a
-// keeper in the same process. A program that uses the same flags escapes the keeper too; the watch is for that.
+// keeper in the same process. A program that uses the same flags would escape the keeper too. A process that confines
+// itself denies them afterwards, and Go's own programs then start processes with others. Commands cannot; the watch is for
+// that.
 type keeper struct {
 	listener int
 	most     int

@@ -100,6 +100,9 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 	}
 	if p.has(Seccomp) {
 		s := p.setting(guarded)
+		if p.bind(p.has(MountNS)) == byKeeper {
+			s.unasked = startFlags(p.flags)
+		}
 		o.Filters = map[string][]byte{"plain": encode(baseFilter(s))}
 		s.mounts = true
 		o.Filters["mounted"] = encode(baseFilter(s))
