@@ -284,10 +284,14 @@ func limit(pid int, b Bounds, countable bool) error {
 		{unix.RLIMIT_NOFILE, uint64(b.OpenFiles), uint64(b.OpenFiles)},
 	}
 	if countable && b.Processes > 0 {
+		most := uint64(b.Processes)
+		if !b.Itself {
+			most++ // the shell that waits for the command
+		}
 		limits = append(limits, struct {
 			which      int
 			soft, hard uint64
-		}{unix.RLIMIT_NPROC, uint64(b.Processes), uint64(b.Processes)})
+		}{unix.RLIMIT_NPROC, most, most})
 	}
 	for _, l := range limits {
 		var now unix.Rlimit

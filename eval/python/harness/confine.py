@@ -55,7 +55,7 @@ def confine(orders):
     prctl(PR_SET_PDEATHSIG, 9)
     mounted = orders["mountns"] and attempt(missing, "private mounts", mounts, orders, folders, missing)
     if orders["proc_limit"] and orders["userns"] and not orders["root"]:
-        set_limit(resource.RLIMIT_NPROC, orders["proc_limit"])
+        set_limit(resource.RLIMIT_NPROC, orders["proc_limit"] + 1)  # this process is one more
     attempt(missing, "user namespace", drop_capabilities)
     if attempt(missing, "no new privileges", prctl, PR_SET_NO_NEW_PRIVS, 1):
         if orders["landlock"]:
