@@ -170,7 +170,18 @@ func (e *evaluation) put(p place, first bool) (path string, layers []sandbox.Lay
 		layers, err = e.cached()
 	}
 	path = filepath.Join(path, e.cfg.File)
-	return path, layers, errors.Join(err, os.WriteFile(path, []byte(e.program), 0o600))
+	return path, layers, errors.Join(err, writeOver(path, e.program))
+}
+
+// writeOver writes a file, in place of the one of Template if that has one of the name, whose mode it then has. It does
+// not follow a link, which could lead to a file of the host.
+func writeOver(path, text string) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
 }
 
 // lay puts the program's tree at path. A later step finds the first one's working directory as it was left, too.

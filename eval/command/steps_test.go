@@ -1,6 +1,8 @@
 package command
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,4 +138,46 @@ echo 2`)
 	sandboxtest.Rerun(t, sandboxtest.Ordinary, nil, sandboxtest.Landlock)
 	sandboxtest.Rerun(t, sandboxtest.Ordinary, nil, sandboxtest.UserNS)
 	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) { test(t, without(t, cfg, ms)) })
+}
+
+// What lies where candidates may write is refused to be hidden: under private mounts a candidate could move its folder for
+// the next one to read it there, and Landlock alone hides no part of a folder that may be written to.
+func TestHideInWritable(t *testing.T) {
+	dir := t.TempDir()
+	key := filepath.Join(dir, "sub", "key")
+	if err := errors.Join(os.Mkdir(filepath.Dir(key), 0o700), os.WriteFile(key, []byte("5\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	cfg := shell
+	cfg.Logger, cfg.Writable = quiet, []string{dir}
+	e := without(t, cfg, nil)
+	if r, err := e.Evaluate(t.Context(), fmt.Sprintf("mv %s/sub %[1]s/other && cat %[1]s/other/key", dir)); err != nil || r.Score != 5 {
+		t.Errorf("it moves what is not hidden: %+v, %v", r, err)
+	}
+	if err := os.Rename(filepath.Join(dir, "other"), filepath.Dir(key)); err != nil {
+		t.Fatal(err)
+	}
+	for _, hidden := range []string{key, filepath.Dir(key), dir} {
+		cfg.Hide = []string{hidden}
+		if _, err := NewEvaluator(cfg); err == nil || !strings.Contains(err.Error(), "Config.Hide has "+hidden) {
+			t.Errorf("%s hidden in %s, where candidates write: %v", hidden, dir, err)
+		}
+	}
+}
+
+// A link in the template that has the name of the candidate's file is replaced: written through it, a program would
+// replace the file of the host that it leads to.
+func TestTemplateLink(t *testing.T) {
+	cfg := shell
+	cfg.Template = t.TempDir()
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := errors.Join(os.WriteFile(outside, []byte("as it was"), 0o600),
+		os.Symlink(outside, filepath.Join(cfg.Template, "program")), os.Symlink(outside, filepath.Join(cfg.Template, "other"))); err != nil {
+		t.Fatal(err)
+	}
+	e := without(t, cfg, nil)
+	r, err := e.Evaluate(t.Context(), "test -L other && echo 7")
+	if text, bad := os.ReadFile(outside); bad != nil || string(text) != "as it was" || err != nil || r.Score != 7 {
+		t.Errorf("the file outside is %q, %v, after %+v, %v", text, bad, r, err)
+	}
 }
