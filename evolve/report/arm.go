@@ -6,9 +6,9 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Setting is what a search was run with. It is in each row of a bandit's arms too: read alone, a row would
+// A setting is what a search was run with. It is in each row of a bandit's arms too: read alone, a row would
 // otherwise name neither its task nor its budget.
-type Setting struct {
+type setting struct {
 	Kind      string `json:"search,omitempty"` // what kind of search it is; "" for a greedy one
 	Task      string `json:"task"`
 	Model     string `json:"model"`      // its key
@@ -25,8 +25,8 @@ type Setting struct {
 // TiesTaken is what a file says of a search in which a child that scores as its parent takes its place.
 const TiesTaken = "taken"
 
-func newSetting(h Header, t int) Setting {
-	return Setting{Kind: h.Kind, Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N,
+func newSetting(h Header, t int) setting {
+	return setting{Kind: h.Kind, Task: h.Task, Model: h.Model.Key, ModelName: h.Model.Name, C: t * h.N, T: t, N: h.N,
 		Breadth: h.breadth(), Ties: h.Ties}
 }
 
@@ -38,7 +38,7 @@ type Search struct {
 	FinalN       int                `json:"final_n,omitempty"`       // how many they are; 0 for one
 	FinalMetrics map[string]float64 `json:"final_metrics"`           // of the best program; {} if it has none
 	FinalProgram string             `json:"final_program,omitempty"` // its hash
-	Trajectory   []Generation       `json:"trajectory"`              // by generation, from 0
+	Trajectory   []generationRow    `json:"trajectory"`              // by generation, from 0
 	FLOPs        Cost               `json:"flops"`
 	Audit        *Audited           `json:"audit,omitempty"`      // nil if the search is not audited
 	PerGen       []float64          `json:"flops_per_generation"` // by generation from 1, in the worst case
@@ -56,7 +56,7 @@ func newSearch(arm evolve.ArmResult, a account, seed int64, m llm.Model) Search 
 		FinalFitness: arm.Best.Result.Score,
 		FinalMetrics: arm.Best.Result.Metrics,
 		FinalProgram: hash(arm.Best.Program),
-		Trajectory:   []Generation{startRow(arm)},
+		Trajectory:   []generationRow{startRow(arm)},
 		FLOPs:        newCost(attempts(arm.EachCall), m.ActiveParams),
 		Audit:        newAudited(arm),
 		PerGen:       []float64{},
@@ -82,17 +82,17 @@ func worstCase(g evolve.Generation, active int64) float64 {
 	return flops.Sum(g.Attempts, active, flops.WorstCase).TotalFLOPs
 }
 
-// An Arm is one of the searches of a [Bandit], with the fields that the file of a [Greedy] search has. Its T
+// An armRow is one of the searches of a [Bandit], with the fields that the file of a [Greedy] search has. Its T
 // is the number of generations that it got, and its C the calls that they were granted: T·N without a breadth.
-type Arm struct {
-	Setting
+type armRow struct {
+	setting
 	Search
 	// WallSeconds sums the time of its generations. Those of several arms can overlap.
 	WallSeconds float64 `json:"wall_time_seconds"`
 }
 
-func newArm(arm evolve.ArmResult, of account, seed uint32, h Header) Arm {
-	a := Arm{Setting: newSetting(h, len(arm.Generations)), Search: newSearch(arm, of, int64(seed), h.Model)}
+func newArm(arm evolve.ArmResult, of account, seed uint32, h Header) armRow {
+	a := armRow{setting: newSetting(h, len(arm.Generations)), Search: newSearch(arm, of, int64(seed), h.Model)}
 	granted := 0
 	for _, g := range arm.Generations {
 		a.WallSeconds += g.Elapsed.Seconds()

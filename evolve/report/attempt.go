@@ -6,12 +6,12 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// An Attempt is an [llm.Attempt] under the paper's names.
-type Attempt struct {
+// An attemptRow is an [llm.Attempt] under the paper's names.
+type attemptRow struct {
 	Index        int     `json:"attempt_idx"`
 	Status       string  `json:"status"`    // ok, timeout, stalled, canceled or error:KIND
 	Latency      float64 `json:"latency_s"` // in seconds
-	Usage        *Usage  `json:"usage"`     // null if the server sent none
+	Usage        *usage  `json:"usage"`     // null if the server sent none
 	FinishReason *string `json:"finish_reason"`
 	TimedOut     bool    `json:"timed_out"` // true of timeouts only, not of stalls
 	// EstimatedOutput is what the worst case charges an attempt that timed out or stalled: the cap on new
@@ -31,9 +31,9 @@ type Attempt struct {
 	Money    float64 `json:"money,omitempty"`
 }
 
-// A Usage counts the tokens of an attempt, in the form of OpenAI-compatible endpoints. Cached tokens are
+// A usage counts the tokens of an attempt, in the form of OpenAI-compatible endpoints. Cached tokens are
 // among those of the prompt.
-type Usage struct {
+type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
 	Total      int `json:"total_tokens"`
@@ -42,8 +42,8 @@ type Usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-func newAttempt(i int, a llm.Attempt) Attempt {
-	row := Attempt{
+func newAttempt(i int, a llm.Attempt) attemptRow {
+	row := attemptRow{
 		Index: i, Status: string(a.Status), Latency: a.Latency.Seconds(), TimedOut: a.Status == llm.Timeout, Unsent: a.Unsent,
 		Error: a.Err, Streamed: a.Streamed, Capped: a.Capped, Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity,
 		Reported: a.Reported, Money: a.Money,
@@ -61,7 +61,7 @@ func newAttempt(i int, a llm.Attempt) Attempt {
 		}
 	}
 	if u := a.Usage; u != nil {
-		row.Usage = &Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.PromptTokens + u.CompletionTokens}
+		row.Usage = &usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.PromptTokens + u.CompletionTokens}
 		row.Usage.Details.Cached = u.CachedTokens
 	}
 	return row

@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-// An Audit is what a second evaluator says of a program that a search held to be its best ([eval.Audit]).
-type Audit struct {
+// An auditRow is what a second evaluator says of a program that a search held to be its best ([eval.Audit]).
+type auditRow struct {
 	Program string   `json:"program"` // its hash
 	Score   float64  `json:"score"`   // that the search knows
 	Audited *float64 `json:"audited"` // the second evaluator's; null if it is invalid there, or was not audited
@@ -20,15 +20,15 @@ type Audit struct {
 	Reason  string   `json:"reason,omitempty"`  // why it has no audited score, or was demoted
 }
 
-func newAudits(audits []eval.Audit) (rows []Audit) {
+func newAudits(audits []eval.Audit) (rows []auditRow) {
 	for _, a := range audits {
 		rows = append(rows, newAudit(a))
 	}
 	return rows
 }
 
-func newAudit(a eval.Audit) Audit {
-	row := Audit{Program: hash(a.Program), Score: a.Result.Score, Demoted: a.Demoted, Reason: a.Second.Reason}
+func newAudit(a eval.Audit) auditRow {
+	row := auditRow{Program: hash(a.Program), Score: a.Result.Score, Demoted: a.Demoted, Reason: a.Second.Reason}
 	if a.Second.Valid {
 		row.Audited = &a.Second.Score
 	}
@@ -43,10 +43,10 @@ func newAudit(a eval.Audit) Audit {
 
 // An Audited sums the audits of a search.
 type Audited struct {
-	Start   *Audit `json:"start,omitempty"` // of the program that it began with
-	Final   *Audit `json:"final,omitempty"` // of its best program; nil if that was not audited
-	Audits  int    `json:"audits"`
-	Demoted int    `json:"demoted"`
+	Start   *auditRow `json:"start,omitempty"` // of the program that it began with
+	Final   *auditRow `json:"final,omitempty"` // of its best program; nil if that was not audited
+	Audits  int       `json:"audits"`
+	Demoted int       `json:"demoted"`
 }
 
 // newAudited returns the sum, nil if the search is not audited.

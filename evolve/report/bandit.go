@@ -21,7 +21,7 @@ type Bandit struct {
 	N         int    `json:"N"`
 	// what decided how many calls each round had, at most N; "" if N in each
 	Breadth      string    `json:"breadth,omitempty"`
-	Ties         string    `json:"ties,omitempty"` // as in [Setting]
+	Ties         string    `json:"ties,omitempty"` // as in setting
 	Arms         int       `json:"n_arms"`
 	ArmSeeds     []uint32  `json:"arm_seeds"`
 	Kinds        []string  `json:"arm_searches,omitempty"` // what kind of search each arm is; nil if all are greedy
@@ -40,10 +40,10 @@ type Bandit struct {
 	BestArmSeed    uint32    `json:"best_arm_seed"`      // of the arm that found it
 	ArmPulls       []int     `json:"arm_pulls"`
 	ArmFitness     []float64 `json:"arm_final_fitness"`
-	ArmResults     []Arm     `json:"arm_results"`
+	ArmResults     []armRow  `json:"arm_results"`
 	Ledgers        Ledgers   `json:"ledgers,omitempty"` // of all arms together; nil if nothing is named
 	Counts
-	Total       *Total      `json:"all_lives,omitempty"`
+	Total       *total      `json:"all_lives,omitempty"`
 	Evaluations int         `json:"evaluations"`                // that were made, not those remembered
 	Tuned       int         `json:"tune_evaluations,omitempty"` // that tuners made; they are not in Evaluations
 	Stop        evolve.Stop `json:"stop"`

@@ -9,33 +9,33 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/books"
 )
 
-// A Child is an [evolve.Child] under the paper's names. It has the hash of its program and not the text, because a
+// A childRow is an [evolve.Child] under the paper's names. It has the hash of its program and not the text, because a
 // result does not keep the programs of all children.
-type Child struct {
-	Index       int       `json:"idx"`
-	ID          int       `json:"id,omitempty"`      // its order of birth in its arm, from 1
-	Parents     []int     `json:"parents,omitempty"` // their IDs, the one it was made from first; 0 is the initial program
-	Operator    string    `json:"operator,omitempty"`
-	Program     string    `json:"program,omitempty"` // its hash, by which a journal has the text
-	Seed        uint32    `json:"seed"`
-	Fitness     *float64  `json:"fitness"`              // null without a program, 0 for an invalid one
-	SD          float64   `json:"fitness_sd,omitempty"` // of the samples that Fitness is the mean of
-	N           int       `json:"fitness_n,omitempty"`  // how many they are; 0 for one
-	Valid       bool      `json:"valid"`
-	Reason      string    `json:"reason,omitempty"` // why there is no program, or no score
-	Mended      string    `json:"mended,omitempty"` // what its reply left out and the task put back
-	Attempts    []Attempt `json:"attempts"`
-	FinalStatus string    `json:"final_status"`        // the last attempt's; "" without attempts
-	Duplicate   bool      `json:"duplicate,omitempty"` // an earlier child, or the initial program, is the same
+type childRow struct {
+	Index       int          `json:"idx"`
+	ID          int          `json:"id,omitempty"`      // its order of birth in its arm, from 1
+	Parents     []int        `json:"parents,omitempty"` // their IDs, the one it was made from first; 0 is the initial program
+	Operator    string       `json:"operator,omitempty"`
+	Program     string       `json:"program,omitempty"` // its hash, by which a journal has the text
+	Seed        uint32       `json:"seed"`
+	Fitness     *float64     `json:"fitness"`              // null without a program, 0 for an invalid one
+	SD          float64      `json:"fitness_sd,omitempty"` // of the samples that Fitness is the mean of
+	N           int          `json:"fitness_n,omitempty"`  // how many they are; 0 for one
+	Valid       bool         `json:"valid"`
+	Reason      string       `json:"reason,omitempty"` // why there is no program, or no score
+	Mended      string       `json:"mended,omitempty"` // what its reply left out and the task put back
+	Attempts    []attemptRow `json:"attempts"`
+	FinalStatus string       `json:"final_status"`        // the last attempt's; "" without attempts
+	Duplicate   bool         `json:"duplicate,omitempty"` // an earlier child, or the initial program, is the same
 	// Proposal has what else journals and exports tell of a child. Where the fields above say it under the paper's names
 	// it is zero, and so are Labels, which the ledgers sum.
 	books.Proposal
 }
 
-func newChild(c evolve.Child) Child {
-	row := Child{Index: c.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Program: c.Hash, Seed: c.Seed,
+func newChild(c evolve.Child) childRow {
+	row := childRow{Index: c.Index, ID: c.ID, Parents: c.Parents, Operator: c.Operator, Program: c.Hash, Seed: c.Seed,
 		Valid: c.Result.Valid, Reason: c.Err, Mended: c.Mended, Duplicate: c.Duplicate,
-		Attempts: make([]Attempt, len(c.Attempts)), Proposal: c.Proposal()}
+		Attempts: make([]attemptRow, len(c.Attempts)), Proposal: c.Proposal()}
 	p := &row.Proposal
 	p.Score, p.SD, p.Samples, p.State, p.Labels = 0, 0, 0, "", nil
 	if c.Scored() {
@@ -49,20 +49,20 @@ func newChild(c evolve.Child) Child {
 	return row
 }
 
-// Children are the rows of a generation's children, in order of index. The rows of a result are made one at a
+// childRows are the rows of a generation's children, in order of index. The rows of a result are made one at a
 // time, as they are asked for. Nearly all of a file is children: with all rows and their JSON in memory, saving
 // 200,000 children took 1 GB beside the result. The zero value holds none.
-type Children struct {
+type childRows struct {
 	of   []evolve.Child // of a result
-	read []Child        // of a file
+	read []childRow     // of a file
 }
 
 // Len returns how many there are.
-func (c Children) Len() int { return len(c.of) + len(c.read) }
+func (c childRows) Len() int { return len(c.of) + len(c.read) }
 
 // All returns the rows.
-func (c Children) All() iter.Seq[Child] {
-	return func(yield func(Child) bool) {
+func (c childRows) All() iter.Seq[childRow] {
+	return func(yield func(childRow) bool) {
 		for _, child := range c.of {
 			if !yield(newChild(child)) {
 				return
@@ -76,9 +76,9 @@ func (c Children) All() iter.Seq[Child] {
 	}
 }
 
-// MarshalJSON returns the rows as a JSON array. It holds all of them at once; [Write] and [Save] do not.
-func (c Children) MarshalJSON() ([]byte, error) {
-	rows := make([]Child, 0, c.Len())
+// MarshalJSON returns the rows as a JSON array. It holds all of them at once; [Save] does not.
+func (c childRows) MarshalJSON() ([]byte, error) {
+	rows := make([]childRow, 0, c.Len())
 	for row := range c.All() {
 		rows = append(rows, row)
 	}
@@ -90,7 +90,7 @@ func (c Children) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a JSON array of rows.
-func (c *Children) UnmarshalJSON(data []byte) error {
+func (c *childRows) UnmarshalJSON(data []byte) error {
 	c.of, c.read = nil, nil
 	return json.Unmarshal(data, &c.read)
 }

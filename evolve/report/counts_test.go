@@ -46,9 +46,9 @@ func TestLostCallsCountAtAnEndpoint(t *testing.T) {
 		{"one endpoint, named by an abandoned call alone", []llm.Attempt{at("")}, []llm.Attempt{at("a")},
 			[]llm.Attempt{at(""), at("")}, map[string]int{"a": 3}},
 		{"two endpoints", []llm.Attempt{at("a"), at("b")}, nil, []llm.Attempt{at("")},
-			map[string]int{"a": 1, "b": 1, report.UnknownEndpoint: 1}},
+			map[string]int{"a": 1, "b": 1, "unknown": 1}},
 		{"two endpoints, one in each part", []llm.Attempt{at("a")}, []llm.Attempt{at("b")}, []llm.Attempt{at(""), at("")},
-			map[string]int{"a": 1, "b": 1, report.UnknownEndpoint: 2}},
+			map[string]int{"a": 1, "b": 1, "unknown": 2}},
 		{"the lost call names its own", []llm.Attempt{at("a")}, nil, []llm.Attempt{at("c"), at("")},
 			map[string]int{"a": 2, "c": 1}},
 		{"no endpoint has a name", []llm.Attempt{at("")}, nil, []llm.Attempt{at("")}, map[string]int{}},
@@ -70,7 +70,7 @@ func TestLostCallsCountAtAnEndpoint(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", tt.reason, diff)
 		}
-		if file.Endpoints[""].Attempts+file.Endpoints[report.UnknownEndpoint].Attempts != 0 {
+		if file.Endpoints[""].Attempts+file.Endpoints["unknown"].Attempts != 0 {
 			t.Errorf("%s: the result alone has %v", tt.reason, file.Endpoints)
 		}
 	}

@@ -87,7 +87,7 @@ func ExampleHeader() {
 	// Output: sum/tiny/greedy_C512_T8_N64_seed40.json
 }
 
-func ExampleArm() {
+func ExampleBandit_arms() {
 	r := report.NewBandit(reported())
 	for _, arm := range r.ArmResults { // in the names of a greedy search's file
 		fmt.Println(arm.Seed, arm.FinalFitness, arm.PerGen)
@@ -97,10 +97,10 @@ func ExampleArm() {
 	// 41 -79 [4.368e+06 368000]
 }
 
-func ExampleSetting() {
-	budget := single().Setting
+func ExampleGreedy_setting() {
+	budget := single()
 	fmt.Println(budget.Task, budget.ModelName, budget.C, budget.T, budget.N)
-	arm := report.NewBandit(reported()).ArmResults[0].Setting // what the bandit gave it
+	arm := report.NewBandit(reported()).ArmResults[0] // what the bandit gave it
 	fmt.Println(arm.Task, arm.ModelName, arm.C, arm.T, arm.N)
 	// Output:
 	// sum example/Tiny 8 2 4
@@ -113,7 +113,7 @@ func ExampleSearch() {
 	// Output: 40 -86 3 8
 }
 
-func ExampleGeneration() {
+func ExampleSearch_trajectory() {
 	for _, row := range single().Trajectory { // row 0 is the initial program
 		fmt.Println(row.Generation, row.BestFitness, row.Count, row.Valid, row.Improved)
 	}
@@ -123,7 +123,7 @@ func ExampleGeneration() {
 	// 2 -86 4 4 1
 }
 
-func ExampleChild() {
+func ExampleSearch_children() {
 	for c := range single().Trajectory[1].Children.All() {
 		fmt.Println(c.Index, c.Seed, *c.Fitness, c.Valid, len(c.Attempts), c.FinalStatus)
 	}
@@ -134,7 +134,7 @@ func ExampleChild() {
 	// 3 1410398016 -88 true 1 ok
 }
 
-func ExampleChildren() {
+func ExampleSearch_again() {
 	children := single().Trajectory[1].Children
 	late := 0
 	for c := range children.All() { // made one at a time
@@ -146,7 +146,7 @@ func ExampleChildren() {
 	// Output: 0 of 4 were asked for again
 }
 
-func ExampleAttempt() {
+func ExampleSearch_attempts() {
 	for c := range single().Trajectory[2].Children.All() {
 		for _, a := range c.Attempts {
 			if a.TimedOut {
@@ -160,7 +160,7 @@ func ExampleAttempt() {
 	// 0 timeout 1000
 }
 
-func ExampleUsage() {
+func ExampleSearch_usage() {
 	children := slices.Collect(single().Trajectory[1].Children.All())
 	u := children[1].Attempts[0].Usage
 	fmt.Println(u.Prompt, u.Details.Cached, u.Completion, u.Total)
@@ -205,7 +205,7 @@ func ExampleEndpoint() {
 }
 
 // The calls of the result are not all that a run cost which was stopped and resumed.
-func ExampleTotal() {
+func ExampleGreedy_lives() {
 	result := &evolve.Result{
 		Arms: []evolve.ArmResult{{Generations: []evolve.Generation{{Children: []evolve.Child{
 			{Attempts: []llm.Attempt{{Status: llm.OK}}}, {Attempts: []llm.Attempt{{Status: llm.OK}}},
@@ -246,36 +246,6 @@ func ExampleCount() {
 	// Output:
 	// 4 calls 0 stalls
 	// 4 calls 3 stalls
-}
-
-// A report, or a part of one, can go elsewhere than to a file.
-func ExampleWrite() {
-	if err := report.Write(os.Stdout, single().Tokens); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// {
-	//   "canceled": {
-	//     "prompt": 0,
-	//     "cached": 0,
-	//     "completion": 0
-	//   },
-	//   "error": {
-	//     "prompt": 0,
-	//     "cached": 0,
-	//     "completion": 0
-	//   },
-	//   "real": {
-	//     "prompt": 800,
-	//     "cached": 512,
-	//     "completion": 80
-	//   },
-	//   "stall": {
-	//     "prompt": 0,
-	//     "cached": 0,
-	//     "completion": 0
-	//   }
-	// }
 }
 
 func ExampleSave() {

@@ -5,27 +5,27 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
-// A Generation is one row of a trajectory. Row 0 is the initial program and has no parent. A fitness is a
+// A generationRow is one row of a trajectory. Row 0 is the initial program and has no parent. A fitness is a
 // score, and 0 for a program that is invalid.
-type Generation struct {
+type generationRow struct {
 	Generation    int      `json:"generation"`
 	BestFitness   float64  `json:"best_fitness"`
 	BestSD        float64  `json:"best_sd,omitempty"` // of the samples that it is the mean of
 	BestN         int      `json:"best_n,omitempty"`  // how many they are; 0 for one
 	ParentFitness *float64 `json:"parent_fitness,omitempty"`
 	// children it was to make: as many calls were granted; in row 0, and if the search does not say, 0
-	Width    int      `json:"width,omitempty"`
-	Count    int      `json:"n_children"` // that came to be
-	Valid    int      `json:"n_valid"`    // children that are valid; in row 0: 1 if the initial program is
-	Improved int      `json:"n_improved"` // children strictly better than the parent
-	Children Children `json:"children"`
+	Width    int       `json:"width,omitempty"`
+	Count    int       `json:"n_children"` // that came to be
+	Valid    int       `json:"n_valid"`    // children that are valid; in row 0: 1 if the initial program is
+	Improved int       `json:"n_improved"` // children strictly better than the parent
+	Children childRows `json:"children"`
 	// calls beside the children; in row 0 those before the first generation
-	Asides      []Aside `json:"asides,omitempty"`
-	Evaluations int     `json:"evaluations,omitempty"`      // that were made, not those remembered
-	Tuned       int     `json:"tune_evaluations,omitempty"` // that a tuner made
-	Seconds     float64 `json:"gen_time_s"`                 // how long it took
+	Asides      []asideRow `json:"asides,omitempty"`
+	Evaluations int        `json:"evaluations,omitempty"`      // that were made, not those remembered
+	Tuned       int        `json:"tune_evaluations,omitempty"` // that a tuner made
+	Seconds     float64    `json:"gen_time_s"`                 // how long it took
 	// of bests by a second evaluator; left out if the search is not audited
-	Audits []Audit `json:"audits,omitempty"`
+	Audits []auditRow `json:"audits,omitempty"`
 	// its best is better than the one before it by a tolerance alone
 	Lenient bool   `json:"lenient_win,omitempty"`
 	Partial bool   `json:"partial,omitempty"` // cut short
@@ -35,8 +35,8 @@ type Generation struct {
 
 // startRow returns row 0 of a trajectory. It has one for an arm that was never drawn too, so that a reader can
 // always compare with the beginning.
-func startRow(arm evolve.ArmResult) Generation {
-	row := Generation{BestFitness: arm.Start.Result.Score, Asides: newAsides(arm.Asides), Program: hash(arm.Start.Program)}
+func startRow(arm evolve.ArmResult) generationRow {
+	row := generationRow{BestFitness: arm.Start.Result.Score, Asides: newAsides(arm.Asides), Program: hash(arm.Start.Program)}
 	if arm.Start.Result.Valid {
 		row.Valid = 1
 	} else {
@@ -53,15 +53,15 @@ func hash(program string) string {
 	return record.KeyOf(program).String()
 }
 
-func newGeneration(g evolve.Generation) Generation {
+func newGeneration(g evolve.Generation) generationRow {
 	parent := g.Before.Result.Score
-	row := Generation{
+	row := generationRow{
 		Generation:    g.Index,
 		BestFitness:   g.Best.Result.Score,
 		ParentFitness: &parent,
 		Width:         g.Width,
 		Count:         len(g.Children),
-		Children:      Children{of: g.Children},
+		Children:      childRows{of: g.Children},
 		Asides:        newAsides(g.Asides),
 		Evaluations:   g.Evaluations,
 		Audits:        newAudits(g.Audits),

@@ -10,9 +10,9 @@ import (
 
 // A Greedy is the result of one search, in the form of the paper's files. Kind names a search that is not greedy.
 type Greedy struct {
-	Setting // of the budget
+	setting // of the budget
 	Search
-	Total       *Total      `json:"all_lives,omitempty"`        // nil if the result holds every call
+	Total       *total      `json:"all_lives,omitempty"`        // nil if the result holds every call
 	Evaluations int         `json:"evaluations"`                // that were made, not those remembered
 	Tuned       int         `json:"tune_evaluations,omitempty"` // that a tuner made; they are not in Evaluations
 	Stop        evolve.Stop `json:"stop"`
@@ -31,7 +31,7 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 	h.Model = h.Model.WithDefaults()
 	_, arms := accounts(r, h.Model.ActiveParams)
 	return Greedy{
-		Setting:     newSetting(h, h.T),
+		setting:     newSetting(h, h.T),
 		Search:      newSearch(r.Arms[0], arms[0], int64(seed), h.Model),
 		Total:       newTotal(r, h.Model),
 		Evaluations: r.Evaluations,

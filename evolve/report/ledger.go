@@ -33,11 +33,11 @@ type Ledger struct {
 	// Lifted is of how many children Lift is the mean.
 	Lifted int `json:"lifted"`
 	// Last is the last improvement; nil without one.
-	Last *Last `json:"last_improvement,omitempty"`
+	Last *lastChild `json:"last_improvement,omitempty"`
 }
 
-// Last says which child it was.
-type Last struct {
+// A lastChild says which child it was.
+type lastChild struct {
 	Arm        int `json:"arm"` // 0 in the ledgers of an arm
 	Generation int `json:"generation"`
 	Index      int `json:"idx"`
@@ -46,7 +46,7 @@ type Last struct {
 // An account has the totals of the children of a run or of one of its arms.
 type account struct {
 	*history.Ledger
-	place func(row int) Last
+	place func(row int) lastChild
 }
 
 // A course is what is known of an arm while its children are counted.
@@ -59,9 +59,11 @@ type course struct {
 // before a step is known by its children alone, as to a reader of the journal, so that a page of the journal says the
 // same.
 func accounts(r *evolve.Result, active int64) (run account, arms []account) {
-	var places []Last // of children, by row
-	run = account{history.NewLedger(), func(row int) Last { return places[row] }}
-	within := func(row int) Last { return Last{Generation: places[row].Generation, Index: places[row].Index} }
+	var places []lastChild // of children, by row
+	run = account{history.NewLedger(), func(row int) lastChild { return places[row] }}
+	within := func(row int) lastChild {
+		return lastChild{Generation: places[row].Generation, Index: places[row].Index}
+	}
 	prices := history.Prices{{ActiveParams: active}}
 	courses := make([]course, len(r.Arms))
 	for i, arm := range r.Arms {
@@ -77,7 +79,7 @@ func accounts(r *evolve.Result, active int64) (run account, arms []account) {
 		for _, c := range g.Children {
 			child, parent := courses[arm].take(g, c, prices)
 			row := len(places)
-			places = append(places, Last{arm, g.Index, c.Index})
+			places = append(places, lastChild{arm, g.Index, c.Index})
 			run.Add(&child, row, parent)
 			arms[arm].Add(&child, row, parent)
 		}

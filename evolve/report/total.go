@@ -10,14 +10,14 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Total is what a run cost over all its incarnations: every call of the result, and those of
+// A total is what a run cost over all its incarnations: every call of the result, and those of
 // [evolve.Result.Earlier]. It is apart from the rest of the file, so that but for it and for times, the file of a
 // run that was stopped or killed and resumed is that of an undisturbed run.
-type Total struct {
+type total struct {
 	// Lost calls were under way when an incarnation was killed. They may have been paid for. So each counts as
 	// one canceled attempt without usage, which the worst case charges with the cap on new tokens. Endpoints
 	// counts them at the endpoint that they name. If they name none, they count at the one that all other
-	// attempts of the run name, or else as [UnknownEndpoint]: the counts by endpoint must add up to Attempts.
+	// attempts of the run name, or else as unknownEndpoint: the counts by endpoint must add up to Attempts.
 	Lost int `json:"lost_calls"`
 	// Aborted calls were abandoned (Ctrl-C, the endpoint gone, a kill before a retry) and made again.
 	Aborted int `json:"aborted_calls"`
@@ -27,18 +27,18 @@ type Total struct {
 	Counts
 }
 
-// UnknownEndpoint stands in [Counts] for the endpoints of lost calls, where a run asked several.
-const UnknownEndpoint = "unknown"
+// unknownEndpoint stands in [Counts] for the endpoints of lost calls, where a run asked several.
+const unknownEndpoint = "unknown"
 
 // newTotal returns nil if the result holds every call of the run.
-func newTotal(r *evolve.Result, m llm.Model) *Total {
+func newTotal(r *evolve.Result, m llm.Model) *total {
 	e := r.Earlier
 	if len(e.Lost)+len(e.Abandoned)+len(e.Unclaimed) == 0 {
 		return nil
 	}
 	ended := chain(r.EachCall, slices.Values(e.Abandoned), slices.Values(e.Unclaimed))
 	calls := chain(ended, lostCalls(e, m.MaxTokens, onlyEndpoint(Count(ended))))
-	return &Total{
+	return &total{
 		Lost: len(e.Lost), Aborted: len(e.Abandoned), Unclaimed: len(e.Unclaimed),
 		FLOPs: newCost(attempts(calls), m.ActiveParams), Counts: Count(calls),
 	}
@@ -56,12 +56,12 @@ func lostCalls(e books.Earlier, maxTokens int, endpoint string) iter.Seq[[]llm.A
 	}
 }
 
-// onlyEndpoint returns the endpoint that c names if it names one, UnknownEndpoint if it names several, and ""
+// onlyEndpoint returns the endpoint that c names if it names one, unknownEndpoint if it names several, and ""
 // if it names none.
 func onlyEndpoint(c Counts) (only string) {
 	for name := range c.Endpoints {
 		if only != "" {
-			return UnknownEndpoint
+			return unknownEndpoint
 		}
 		only = name
 	}

@@ -4,24 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
 	"reflect"
 	"strings"
 )
 
-// Write writes v to w as JSON, indented by two spaces and without escapes for HTML. The output is that of a
-// [json.Encoder] with these settings. Such an encoder holds all of its output in memory. Write does not if v is a
-// [Greedy], a [Bandit] or a part of one: it makes and writes [Children] one at a time. If v has a type of the
-// caller's, such as a struct that embeds a report, Write holds all of its output too.
-func Write(w io.Writer, v any) error {
-	if err := write(w, v); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	return nil
-}
-
+// write writes v to w as JSON, indented by two spaces and without escapes for HTML. The output is that of a
+// [json.Encoder] with these settings. Such an encoder holds all of its output in memory. write does not if v is a
+// [Greedy], a [Bandit] or a part of one: it makes and writes children one at a time. If v has a type of the
+// caller's, such as a struct that embeds a report, write holds all of its output too.
 func write(w io.Writer, v any) error {
 	s := newStream(w)
 	if err := s.value(reflect.ValueOf(v), ""); err != nil {
@@ -48,7 +40,7 @@ func newStream(w io.Writer) *stream {
 	return &stream{
 		out:      bufio.NewWriterSize(w, 1<<16),
 		encoders: map[string]*json.Encoder{},
-		holds:    map[reflect.Type]bool{reflect.TypeFor[Children](): true},
+		holds:    map[reflect.Type]bool{reflect.TypeFor[childRows](): true},
 	}
 }
 
@@ -60,7 +52,7 @@ func (s *stream) value(v reflect.Value, indent string) error {
 	switch {
 	case !v.IsValid() || !s.holdsChildren(v.Type()):
 		return s.encode(v, indent)
-	case v.Type() == reflect.TypeFor[Children]():
+	case v.Type() == reflect.TypeFor[childRows]():
 		return s.list(children(v), indent)
 	case v.Kind() == reflect.Struct:
 		return s.object(v, indent)
@@ -126,7 +118,7 @@ func (s *stream) object(v reflect.Value, indent string) error {
 	return nil
 }
 
-// holdsChildren reports whether t is [Children], or a type of this package that contains them. Structs of other
+// holdsChildren reports whether t is childRows, or a type of this package that contains them. Structs of other
 // packages are not taken apart. encoding/json has many rules for the members of a struct, and only the few that
 // the types of this package need are written here.
 func (s *stream) holdsChildren(t reflect.Type) bool {
@@ -138,7 +130,7 @@ func (s *stream) holdsChildren(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct:
 		for i := range t.NumField() {
-			holds = holds || t.PkgPath() == reflect.TypeFor[Children]().PkgPath() && s.holdsChildren(t.Field(i).Type)
+			holds = holds || t.PkgPath() == reflect.TypeFor[childRows]().PkgPath() && s.holdsChildren(t.Field(i).Type)
 		}
 	case reflect.Slice, reflect.Pointer:
 		holds = s.holdsChildren(t.Elem())
@@ -147,10 +139,10 @@ func (s *stream) holdsChildren(t reflect.Type) bool {
 	return holds
 }
 
-// children yields the rows of v, which are [Children].
+// children yields the rows of v, which are childRows.
 func children(v reflect.Value) iter.Seq[reflect.Value] {
 	return func(yield func(reflect.Value) bool) {
-		for row := range v.Interface().(Children).All() {
+		for row := range v.Interface().(childRows).All() {
 			if !yield(reflect.ValueOf(row)) {
 				return
 			}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ func TestFromResult(t *testing.T) {
 	res := r.run(t)
 	var file bytes.Buffer
 	header := report.Header{Task: "sum", Model: adderModel, T: 12, N: 4}
-	if err := report.Write(&file, report.NewBandit(res,
+	if err := json.NewEncoder(&file).Encode(report.NewBandit(res,
 		report.BanditHeader{Header: header, Algo: "ucb", Policy: "UCB1", ArmSeeds: []uint32{40, 41, 42}})); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func TestFromResultOfOneSearch(t *testing.T) {
 	r := trial{path: filepath.Join(t.TempDir(), "run.journal"), arms: 1, n: 5, rounds: 4}
 	res := r.run(t)
 	var file bytes.Buffer
-	if err := report.Write(&file, report.NewGreedy(res, report.Header{Task: "sum", Model: adderModel, T: 4, N: 5},
+	if err := json.NewEncoder(&file).Encode(report.NewGreedy(res, report.Header{Task: "sum", Model: adderModel, T: 4, N: 5},
 		40)); err != nil {
 		t.Fatal(err)
 	}
