@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/gateway"
+	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
-// An agent that is a program gets the environment of a session. Here a client of OpenAI's stands for it.
+// An agent that is a program gets the environment of a session. Here a client of package openai stands for it.
 func Example() {
 	g, err := gateway.Listen(gateway.Config{})
 	if err != nil {
@@ -26,16 +24,19 @@ func Example() {
 		},
 	})
 	defer s.Close()
-	agent := sdk.NewChatCompletionService(option.WithBaseURL(s.BaseURL()+"/v1"), option.WithAPIKey(s.Token()))
+	agent, err := openai.New(openai.Config{BaseURL: s.BaseURL() + "/v1", APIKey: s.Token(), Model: llm.Model{Key: "any"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer agent.Close()
 	for range 2 {
-		answer, err := agent.New(context.Background(), sdk.ChatCompletionNewParams{
-			Messages: []sdk.ChatCompletionMessageParamUnion{sdk.UserMessage("hello")},
-		})
+		answer, err := agent.Generate(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}})
 		if err != nil {
 			fmt.Println("refused for good")
 			continue
 		}
-		fmt.Println(answer.Choices[0].Message.Content)
+		fmt.Println(answer.Text)
 	}
 	// Output:
 	// You said: hello

@@ -9,8 +9,6 @@ import (
 	"math"
 	"net/http"
 
-	"github.com/openai/openai-go/v3/option"
-
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -43,14 +41,17 @@ func (c *Client) askStream(ctx context.Context, b *body, f form) (answer, *llm.E
 	return t.answer(), c.conclude(ctx, call, &t, err)
 }
 
-// open sends the request and returns when the headers of its reply have arrived.
-func (c *Client) open(ctx context.Context, b *body) (resp *http.Response, err error) {
-	request, err := c.encode(b)
-	if err != nil {
-		return nil, err
+// open sends the request and returns when the headers of its reply have arrived, and all of it if that is an error.
+func (c *Client) open(ctx context.Context, b *body) (*http.Response, error) {
+	resp, err := c.post(ctx, b, "text/event-stream", maxStream(c.cfg.MaxBody))
+	if err != nil || resp.StatusCode < 400 {
+		return resp, err
 	}
-	err = c.streams.Post(ctx, path, nil, nil, option.WithRequestBody("application/json", request),
-		option.WithHeader("Accept", "text/event-stream"), option.WithResponseBodyInto(&resp))
+	refusal, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err == nil {
+		resp.Body = io.NopCloser(bytes.NewReader(refusal))
+	}
 	return resp, err
 }
 

@@ -1,3 +1,5 @@
+//go:build soak
+
 package openai
 
 import (
@@ -15,7 +17,7 @@ import (
 // BenchmarkChunk reads a stream of 1,000 tokens with usage in every chunk, as vLLM sends it, and the
 // same through the SDK's reader. Times are for one chunk.
 //
-//	go test -run '^$' -bench Chunk -benchmem ./llm/openai
+//	go test -tags soak -run '^$' -bench Chunk -benchmem ./llm/openai
 func BenchmarkChunk(b *testing.B) {
 	const tokens = 1000
 	body := vllmStream(tokens)

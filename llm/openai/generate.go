@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"time"
-
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
@@ -125,19 +124,18 @@ func (c *Client) askWhole(ctx context.Context, b *body) (answer, *llm.Error) {
 	return ans, c.broken(resp.StatusCode, broken)
 }
 
-// send sends the request and returns the raw body of its reply, since the SDK's decoder accepts broken replies.
+// send sends the request and returns the raw body of its reply.
 func (c *Client) send(call context.Context, b *body) (reply []byte, resp *http.Response, err error) {
-	request, err := c.encode(b)
+	resp, err = c.post(call, b, "application/json", c.cfg.MaxBody)
 	if err != nil {
-		return nil, nil, err
+		return nil, resp, err
 	}
-	err = c.api.Post(call, path, nil, nil, option.WithRequestBody("application/json", request),
-		option.WithResponseBodyInto(&reply), option.WithResponseInto(&resp))
-	return reply, resp, err
+	defer resp.Body.Close()
+	if reply, err = io.ReadAll(resp.Body); err != nil {
+		return nil, resp, fmt.Errorf("error reading response body: %w", err)
+	}
+	return reply, resp, nil
 }
-
-// path is the path of completions, below the base URL.
-const path = "chat/completions"
 
 // ended returns the error of a call that the model's timeout or the caller ended.
 func (c *Client) ended(ctx, call context.Context) *llm.Error {

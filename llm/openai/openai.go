@@ -38,9 +38,6 @@ import (
 	"sync"
 	"unicode"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -91,8 +88,7 @@ type Client struct {
 	hidden   func() *regexp.Regexp // matches the key in text; nil without a key
 	baseFrom string                // source of the base, for messages
 	keyFrom  string
-	api      *sdk.Client // not made by the SDK's NewClient, which reads OPENAI_* from the environment
-	streams  *sdk.Client // the same, with a larger bound for streams
+	http     *http.Client // the caller's or own, which follows no redirect unless the caller's says how
 	forms    *forms
 	own      *http.Client // nil if the caller brought one
 
@@ -138,27 +134,12 @@ func New(cfg Config) (*Client, error) {
 		}
 		c.extraBytes = len(extra)
 	}
-	c.api = &sdk.Client{Options: c.options(cfg.MaxBody)}
-	c.streams = &sdk.Client{Options: c.options(maxStream(cfg.MaxBody))}
-	c.forms = newForms(cfg)
-	return c, nil
-}
-
-func (c *Client) options(maxBody int64) []option.RequestOption {
-	direct := *c.cfg.HTTPClient
+	direct := *cfg.HTTPClient
 	if direct.CheckRedirect == nil {
 		direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
-	opts := []option.RequestOption{
-		option.WithBaseURL(c.cfg.BaseURL),
-		option.WithHTTPClient(&direct),
-		option.WithMaxRetries(0), // its retries would not be accounted for
-		option.WithMiddleware(inMemory, bound(maxBody)),
-	}
-	if key := c.key(); key != "" {
-		opts = append(opts, option.WithAPIKey(key))
-	}
-	return opts
+	c.http, c.forms = &direct, newForms(cfg)
+	return c, nil
 }
 
 // parseBase checks raw and returns it as the base of requests: without a final slash, and without the path that the

@@ -16,8 +16,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// refused returns the error of a reply whose status is not a success. body is empty if the SDK has put it back into
-// resp.
+// refused returns the error of a reply whose status is not a success. body is empty if resp still has it.
 func (c *Client) refused(b *body, resp *http.Response, body []byte) *llm.Error {
 	if len(body) == 0 && resp.Body != nil {
 		body, _ = io.ReadAll(resp.Body) // bounded, and already in memory

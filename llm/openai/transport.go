@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/openai/openai-go/v3/option"
-
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -105,30 +103,9 @@ func isTLS(err error) bool {
 		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
-// inMemory shows net/http that the request's body is in memory, which the SDK's wrapping hides. net/http then sends
-// headers and body in one piece, which saves either side a system call.
-func inMemory(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	if req.GetBody != nil {
-		if body, err := req.GetBody(); err == nil {
-			req.Body = body
-		}
-	}
-	return next(req)
-}
-
 var errTooLarge = errors.New("the body is longer than Config.MaxBody")
 
-// bound limits every body, whatever the status, to max bytes after decompression.
-func bound(max int64) option.Middleware {
-	return func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		resp, err := next(req)
-		if resp != nil && resp.Body != nil {
-			resp.Body = &boundedBody{resp.Body, max}
-		}
-		return resp, err
-	}
-}
-
+// A boundedBody ends with errTooLarge after so many bytes, counted after decompression.
 type boundedBody struct {
 	io.ReadCloser
 	left int64

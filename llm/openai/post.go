@@ -1,0 +1,33 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+)
+
+// post sends the request and returns the reply when its headers have arrived. The body of the reply holds at most max
+// bytes, whatever its status. The request's body is in memory, which net/http sees, so that it sends headers and body in
+// one piece and spares either side a system call.
+func (c *Client) post(ctx context.Context, b *body, accept string, max int64) (*http.Response, error) {
+	request, err := c.encode(b)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.BaseURL+"/chat/completions", bytes.NewReader(request))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", accept)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "evoalloc")
+	req.Header.Set("X-Stainless-Retry-Count", "0") // as clients of OpenAI's say it: each attempt is a request of its own
+	if key := c.key(); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	resp, err := c.http.Do(req)
+	if resp != nil { // with an error too, if the caller's client refuses a redirect
+		resp.Body = &boundedBody{resp.Body, max}
+	}
+	return resp, err
+}
