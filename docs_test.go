@@ -19,7 +19,7 @@ var (
 	declares = regexp.MustCompile(`\.(?:(?:Bool)?Func|(?:Text)?Var|(?:String|U?[Ii]nt(?:64)?|Float64|Bool|Duration)(?:Var)?)` +
 		`\([^"]*?"([\w-]+)",`)
 	aName    = regexp.MustCompile(`\b([a-z]+)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
-	aRow     = regexp.MustCompile("(?m)^\\| `\\w+\\.go`.*? \\|")
+	aRow     = regexp.MustCompile("(?m)^- `\\w+\\.go`.*?: ")
 	aFile    = regexp.MustCompile("`(\\w+\\.go)`")
 	aPage    = regexp.MustCompile(`docs/[\w/-]+\.md(?:#[\w-]+)?`)
 	notWords = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
@@ -176,7 +176,7 @@ func TestFilesOfTheDocsAreThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range dirs {
-		if !strings.Contains(page, "\n| `"+d.Name()+"` |") {
+		if !strings.Contains(page, "\n- `"+d.Name()+"`: ") {
 			t.Errorf("docs/contributing.md has no row for evolve/internal/%s", d.Name())
 		}
 	}

@@ -54,7 +54,7 @@ func TestCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range columns {
-		if !strings.Contains(string(page), "| `"+name+"` |") && !strings.Contains(string(page), "`"+name+"`,") && !strings.Contains(string(page), ", `"+name+"`") {
+		if !strings.Contains(string(page), "- `"+name+"`:") && !strings.Contains(string(page), "`"+name+"`,") && !strings.Contains(string(page), ", `"+name+"`") {
 			t.Errorf("docs/reference.md does not describe the column %s", name)
 		}
 	}

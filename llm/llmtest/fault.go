@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Fault is the name of one way for a request to go wrong: one of [Faults], which docs/reference.md explains. The zero
+// A Fault is the name of one way for a request to go wrong: one of [Faults]. The zero
 // value is a correct answer.
 type Fault string
 
@@ -73,7 +73,14 @@ const (
 	resetBody Fault = "reset body"       // half an answer comes, after the latency, and then a reset
 )
 
-// Faults returns all faults, in the order of the table in docs/reference.md.
+// Faults returns all faults:
+//
+//   - refused at once: 429, 429 retry-after, 429 retry-after date, 429 no quota, 401, 403, 404, 400, 400 context length,
+//     500, 500 error text, 500 html, 503, 503 text, 408, 200 with error object;
+//   - refused if the request asks for it: 400 stream_options, 400 continuous_usage_stats, 400 stream, 400 tools;
+//   - answered: malformed JSON, wrong-typed JSON, html 200, no choices, null content, empty length, length, no usage,
+//     negative usage, cached above prompt, wrong-typed usage, no end, duplicate chunks, no call ids, error in stream;
+//   - a connection that fails: hang, hang first token, hang body, drip, cut body, reset, reset body.
 func Faults() []Fault {
 	return []Fault{
 		rateLimit, rateLimitAfter, rateLimitDate, noQuota, badKey, forbidden, noModel, badRequest, tooLong,

@@ -21,7 +21,7 @@ type spell struct {
 //
 // A spell lasts for that many occurrences of a request, or forever. The requests of a share, and the fault if there are
 // several, are drawn by [Request.Rand]. So "503:3, hang" refuses a request three times and then hangs, "503:1" fails
-// only the first try, and "20% reset|hang" fails a fifth of all requests. docs/reference.md lists the faults; "none" is
+// only the first try, and "20% reset|hang" fails a fifth of all requests. [Faults] lists them; "none" is
 // a correct answer.
 func Parse(text string) (func(Request) Fault, error) {
 	var plan []spell
