@@ -19,7 +19,6 @@ var floors = [][]string{
 	{"task/*", "internal/landscape", "evolve/internal/*"},
 	{"internal/killtest", "internal/runtest", "task/folder"},
 	{"evolve/internal/fault", "evolve/internal/intake", "evolve/journal"},
-	{"evolve/internal/calls"},
 	{"evolve/history", "evolve/internal/ledger", "evolve/internal/memory"}, // what happened in a run; what it spends and remembers
 	{"evolve/internal/costs", "evolve/internal/step"},                      // what a call of each arm comes to; what a step asks
 	{"evolve"},

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/resample"
 	"github.com/evoalloc/evoalloc/llm"
@@ -191,7 +190,7 @@ type Breeder struct {
 	widest   int                // the most children that were under way at once
 	idle     int                // children in a row, by the order in which they were taken in, whose Prepare had nothing to ask for
 	sampling *resample.Schedule // nil unless programs are scored again
-	failing  calls.Streak       // over steps, as a step may be shorter than a streak
+	failing  fault.Streak       // over steps, as a step may be shorter than a streak
 	failed   error              // what a brief or a take ended the search with
 	err      error              // what ended the search
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/match"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
@@ -92,16 +91,7 @@ func withCalls(gen Generation, made []Call) Generation {
 	for i, c := range gen.Children {
 		children[i] = c.Attempts
 	}
-	plain := func(calls []Call) []match.Call {
-		list := make([]match.Call, len(calls))
-		for i, c := range calls {
-			list[i] = match.Call(c)
-		}
-		return list
-	}
-	for _, c := range match.Missing(children, plain(gen.Asides), plain(made), KindChild) {
-		gen.Asides = append(gen.Asides, Call(c))
-	}
+	gen.Asides = append(gen.Asides, missingCalls(children, gen.Asides, made)...)
 	for i, attempts := range children {
 		if len(attempts) < len(gen.Children[i].Attempts) { // the call of an aside was taken out
 			gen.Children[i].Attempts = attempts

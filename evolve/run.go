@@ -13,8 +13,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/calls"
-	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
@@ -71,7 +69,7 @@ type driver struct {
 	shared  *shared
 	begun   time.Time
 	pending map[int]pull   // pulls whose outcome is not in, by arm
-	streaks []calls.Streak // calls in a row that failed, by arm
+	streaks []fault.Streak // calls in a row that failed, by arm
 	err     error          // with which the run ends
 	margin  margin         // of the budget, for noisy arms
 	scored  int            // children that were scored or failed, and the programs that arms begin with
@@ -136,7 +134,7 @@ func newDriver(cfg Config) *driver {
 		shared:  newShared(cfg, margin),
 		begun:   time.Now(),
 		pending: make(map[int]pull),
-		streaks: make([]calls.Streak, len(cfg.Arms)),
+		streaks: make([]fault.Streak, len(cfg.Arms)),
 		ended:   make(chan outcome),
 		idle:    waits.NewSignal(),
 	}
@@ -269,7 +267,7 @@ func (d *driver) beginning(steps context.Context) (context.Context, record.Past)
 	case replaying && next.Kind == record.Stop && next.Limit == wallTime:
 		// The time was over before an arm was drawn. What is not in the file was abandoned then.
 		over, end := context.WithCancelCause(steps)
-		end(deadline.ErrWallTime)
+		end(errWallTime)
 		return over, record.Past{}
 	}
 	return steps, record.Past{}
@@ -282,8 +280,8 @@ func (d *driver) notStarted(ctx, begin context.Context, limit string, err error)
 	case err == nil && limit == "":
 	case err == nil:
 		d.stop(allocation.Budget, limit, nil)
-	case errors.Is(context.Cause(begin), deadline.ErrWallTime): // whatever the arm makes of it
-		d.fail(ctx, errors.Join(err, deadline.ErrWallTime))
+	case errors.Is(context.Cause(begin), errWallTime): // whatever the arm makes of it
+		d.fail(ctx, errors.Join(err, errWallTime))
 	default:
 		d.fail(ctx, err)
 	}
@@ -455,7 +453,7 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 		select {
 		case o := <-d.ended:
 			d.early = append(d.early, o)
-			if o.err != nil && errors.Is(context.Cause(steps), deadline.ErrWallTime) {
+			if o.err != nil && errors.Is(context.Cause(steps), errWallTime) {
 				// The stop comes before the outcome is taken in, whatever error the arm returned, because replay
 				// reads the stop before that too.
 				d.stop(allocation.Budget, wallTime, nil)

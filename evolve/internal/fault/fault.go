@@ -1,5 +1,5 @@
-// Package fault has the errors with which a call or an evaluation of a run ends, and says of any error what it
-// means for the step and the run.
+// Package fault has the errors with which a call or an evaluation of a run ends. It says of any error what it means for
+// the step and the run, and when so many calls have failed that a run cannot go on.
 package fault
 
 import (

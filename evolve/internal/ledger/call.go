@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -122,7 +121,7 @@ func (c *Call) Ended(attempts []llm.Attempt) {
 	c.mu.Lock()
 	var set Amounts
 	if !c.gone { // else all of it is given back
-		c.answered = c.answered || calls.Answered(attempts)
+		c.answered = c.answered || Answered(attempts)
 		set = c.close(attempts)
 		c.set = c.set.Minus(set)
 		c.tried = append(c.tried, attempts...)
@@ -199,7 +198,7 @@ func (c *Call) Settle(attempts []llm.Attempt) {
 	if !c.attemptsBooked {
 		used, stalls = c.l.Prices.Used(SizeOf(c.req), attempts[min(len(c.tried), len(attempts)):])
 	}
-	if calls.Answered(attempts) && !c.booked {
+	if Answered(attempts) && !c.booked {
 		used.Calls = 1
 	}
 	c.l.settle(c.set, used, stalls)

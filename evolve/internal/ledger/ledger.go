@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
-	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
@@ -20,6 +19,9 @@ import (
 
 // Amounts are what the limits of a budget count. A Ledger counts Stalls apart, as nothing can be set aside for one.
 type Amounts = books.Amounts
+
+// Answered reports whether a call that made these attempts brought an answer, as a budget counts them.
+func Answered(attempts []llm.Attempt) bool { return llm.ClassOf(attempts) == llm.Real }
 
 // Limits are what a Ledger keeps.
 type Limits struct {
@@ -165,7 +167,7 @@ func (l *Ledger) settle(set, used Amounts, stalls []string) {
 // Book books a whole call that was made in an earlier incarnation.
 func (l *Ledger) Book(of Size, attempts []llm.Attempt) {
 	used, stalls := l.Prices.Used(of, attempts)
-	if calls.Answered(attempts) {
+	if Answered(attempts) {
 		used.Calls = 1
 	}
 	l.settle(Amounts{}, used, stalls)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
@@ -369,7 +368,7 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) e
 func (c *call) ended(attempts []llm.Attempt) {
 	attempts = c.books.Named(attempts)
 	c.books.Ended(attempts)
-	if c.Journal == nil || len(attempts) == 0 || calls.Answered(attempts) {
+	if c.Journal == nil || len(attempts) == 0 || ledger.Answered(attempts) {
 		return // the record of the call's end has an answered attempt, and comes at once
 	}
 	// Without this record a kill during the pause before a retry would leave the attempts before it in no

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
@@ -76,7 +76,7 @@ func (w *Session) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Reque
 
 // answered counts a call that the child's score waits for. One is the child's own, which a run expects anyway.
 func (w *Session) answered(attempts []llm.Attempt) {
-	if !calls.Answered(attempts) {
+	if !ledger.Answered(attempts) {
 		return
 	}
 	w.mu.Lock()

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
@@ -34,7 +33,7 @@ type Run struct {
 
 	lost    atomic.Int64 // evaluations in a row that a failed call cost
 	arrears arrears
-	silence calls.Silence
+	silence fault.Silence
 }
 
 // A Step is what happened in one step of a run. Where it differs from what the arm returns, the run believes
@@ -50,7 +49,7 @@ type Step struct {
 	Pull     int // its number; -1 before the first
 	Past     record.Past
 	Over     func() bool   // reports whether the run has given its steps up: the grace period or the wall time is over
-	Failing  *calls.Streak // of the arm
+	Failing  *fault.Streak // of the arm
 	Beside   int           // tune evaluations that other arms of the run had made when the step began
 	Claiming bool          // whether it takes fresh samples of a run that is over
 
@@ -154,7 +153,7 @@ func (s *Step) noteCalls(made []memory.Call) {
 
 // Judged counts a call that a program waits for on its way to its evaluation, if it was answered.
 func (s *Step) Judged(attempts []llm.Attempt) {
-	if calls.Answered(attempts) {
+	if ledger.Answered(attempts) {
 		s.each(func(p *Step) { p.account.Judged++ })
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/calls"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
@@ -18,7 +17,7 @@ import (
 // begin returns a step of a run without a journal, in which passed says which limit amounts would pass.
 func begin(passed func(ledger.Amounts) string) *Step {
 	return &Step{Run: &Run{Ledger: ledger.New(ledger.Limits{Passed: passed, Stalls: -1}, ledger.Amounts{}), Programs: memory.New()},
-		Over: func() bool { return false }, Failing: &calls.Streak{}}
+		Over: func() bool { return false }, Failing: &fault.Streak{}}
 }
 
 func free(ledger.Amounts) string { return "" }

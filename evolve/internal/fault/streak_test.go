@@ -1,11 +1,10 @@
-package calls
+package fault
 
 import (
 	"errors"
 	"testing"
 	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -55,14 +54,14 @@ func TestSilence(t *testing.T) {
 		{"one call was answered", [][]llm.Attempt{bad, attempts(llm.OK), bad}, errCall, false},
 		{"timeouts do not count", [][]llm.Attempt{bad, slow, slow, slow, slow}, errCall, false},
 		{"an endpoint that says when to come back", [][]llm.Attempt{bad, bad}, &llm.Error{Err: errCall, RetryAfter: time.Second}, false},
-		{"the budget has no room for another attempt", [][]llm.Attempt{bad, bad}, errors.Join(&fault.Refused{Limit: "Calls"}, errCall), false},
+		{"the budget has no room for another attempt", [][]llm.Attempt{bad, bad}, errors.Join(&Refused{Limit: "Calls"}, errCall), false},
 	} {
 		var s Silence
 		var err error
 		for _, c := range tt.calls {
 			err = s.Begin()(c, tt.err)
 		}
-		var unheard *fault.Unheard
+		var unheard *Unheard
 		if errors.As(err, &unheard) != tt.ends {
 			t.Errorf("%s: %v", tt.reason, err)
 		}
@@ -75,7 +74,7 @@ func TestSilenceAwaitsWhatIsUnderWay(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		var s Silence
 		one, two, three := s.Begin(), s.Begin(), s.Begin()
-		var unheard *fault.Unheard
+		var unheard *Unheard
 		if err := errors.Join(one(bad, errCall), two(bad, errCall)); errors.As(err, &unheard) {
 			t.Errorf("one call is under way: %v", err)
 		}

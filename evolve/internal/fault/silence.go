@@ -1,46 +1,14 @@
-// Package calls says how model calls ended, and when so many have failed that a run cannot go on.
-package calls
+package fault
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// Answered reports whether a call that made these attempts brought an answer, as a budget counts them.
-func Answered(attempts []llm.Attempt) bool { return llm.ClassOf(attempts) == llm.Real }
-
-// A Streak counts the calls in a row that failed, among those made in this incarnation of the run. Calls that the
-// journal recalls must not be noted. If they counted, the streak that ended one incarnation would end each one
-// after it, although the endpoint is back. It is safe for concurrent use. The zero value is ready.
-type Streak struct {
-	mu sync.Mutex
-	n  int
-}
-
-// Note counts a call. It returns an error that calls them what when most of them in a row have failed. A call that was never sent does
-// not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
-func (s *Streak) Note(what string, attempts []llm.Attempt, err error, most int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch last := len(attempts) - 1; {
-	case last < 0:
-	case attempts[last].Status == llm.Failed:
-		s.n++
-	case attempts[last].Status == llm.OK:
-		s.n = 0
-	}
-	if s.n < most || err == nil {
-		return nil
-	}
-	return fmt.Errorf("evolve: %d %s in a row failed, the last with: %w", s.n, what, err)
-}
-
 // mostUnheard is how many attempts may fail while no call of a run was ever answered: two calls with the retries
-// that [llm.Retry] makes by default. Attempts count once their call has ended, so an endpoint has the time of a
+// that [llm.Retry] makes by de Attempts count once their call has ended, so an endpoint has the time of a
 // call's retries to come up, and an LLM that retries for longer gives it longer.
 const mostUnheard = 2 * (1 + llm.DefaultRetries)
 
@@ -57,7 +25,7 @@ type Silence struct {
 	waiting int  // of these, those under way
 }
 
-// Begin begins a call. The func that it returns ends it, and returns its error, or a [*fault.Unheard] if the run ends
+// Begin begins a call. The func that it returns ends it, and returns its error, or a [*Unheard] if the run ends
 // because nothing was answered.
 //
 // When too many attempts have failed, the calls under way decide: failures come fast, and a good answer may take
@@ -80,7 +48,7 @@ func (s *Silence) Begin() (end func([]llm.Attempt, error) error) {
 
 // Hear takes in that a call was answered, if it was. Its failure counts nothing.
 func (s *Silence) Hear(attempts []llm.Attempt) {
-	if Answered(attempts) {
+	if llm.ClassOf(attempts) == llm.Real {
 		s.mu.Lock()
 		s.broken = true
 		s.mu.Unlock()
@@ -93,8 +61,8 @@ func (s *Silence) end(number int, attempts []llm.Attempt, err error) error {
 	if number <= s.until {
 		s.waiting--
 	}
-	s.broken = s.broken || Answered(attempts)
-	if _, refused := fault.Refusal(err); s.broken || refused || busy(err) || llm.ClassOf(attempts) != llm.Errored {
+	s.broken = s.broken || llm.ClassOf(attempts) == llm.Real
+	if _, refused := Refusal(err); s.broken || refused || busy(err) || llm.ClassOf(attempts) != llm.Errored {
 		return err
 	}
 	for _, a := range attempts {
@@ -108,7 +76,7 @@ func (s *Silence) end(number int, attempts []llm.Attempt, err error) error {
 	if s.failed < mostUnheard || s.waiting > 0 {
 		return err
 	}
-	return &fault.Unheard{Failed: s.failed, Last: err}
+	return &Unheard{Failed: s.failed, Last: err}
 }
 
 // busy reports whether the endpoint said when to come back.
