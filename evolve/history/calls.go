@@ -43,10 +43,12 @@ type calls struct {
 	later []callID         // of aside, oldest first
 }
 
-// mostDone bounds the calls whose child has not come yet. More are only there if children were not recorded, as in
-// journals of earlier versions. mostAside bounds those whose session has not ended yet.
+// mostDone bounds the calls whose child has not come yet: as many as a generation has at most, since the children of
+// one wait for the first of them. mostTexts bounds the replies of those, the newest, and mostAside the calls whose
+// session has not ended yet.
 const (
-	mostDone  = 512
+	mostDone  = 100_000
+	mostTexts = 512
 	mostAside = 1 << 13
 )
 
@@ -103,7 +105,9 @@ func (b *Builder) endCall(id callID, was *call, r record.Record) {
 		keep(b.calls.aside, &b.calls.later, id, e, mostAside)
 		return
 	}
-	e.text = r.Reply.Text
+	if b.Reply != nil {
+		e.text = r.Reply.Text
+	}
 	b.calls.keep(id, e)
 }
 
@@ -188,12 +192,22 @@ func (b *Builder) charge(attempts []llm.Attempt, pull int) Cost {
 		t.Cost = t.Cost.Plus(sum)
 		r := &run.Rounds[p.round]
 		r.Cost, r.Answered = r.Cost.Plus(sum), r.Answered+sum.Calls
+	} else {
+		run.Outside = run.Outside.Plus(sum)
 	}
 	return sum
 }
 
-// keep remembers a call until its child comes.
-func (c *calls) keep(id callID, e ended) { keep(c.done, &c.order, id, e, mostDone) }
+// keep remembers a call until its child comes, and its text while it is among the newest.
+func (c *calls) keep(id callID, e ended) {
+	keep(c.done, &c.order, id, e, mostDone)
+	if i := len(c.order) - 1 - mostTexts; i >= 0 {
+		if old, waits := c.done[c.order[i]]; waits && old.text != "" {
+			old.text = ""
+			c.done[c.order[i]] = old
+		}
+	}
+}
 
 // keep adds an entry to a map that holds so many, and forgets the oldest ones.
 func keep(in map[callID]ended, order *[]callID, id callID, e ended, most int) {

@@ -80,6 +80,9 @@ func (e Ending) Words(limits map[string]string) string {
 		if words := limits[e.Limit]; words != "" {
 			return words
 		}
+		if e.Limit == "" {
+			return "a limit of its budget was used up"
+		}
 		return fmt.Sprintf("its limit of %s was used up", Name(e.Limit))
 	case "target":
 		return "the target score was reached"

@@ -33,9 +33,10 @@ type Run struct {
 	Endpoints []Endpoint
 	Notes     []*Note // what befell it; messages that are equal are one
 
-	Tally      // of all calls that ended
-	Lost   int // attempts that were under way when a process was killed
-	Flying int // calls under way
+	Tally        // of all calls that ended
+	Outside Cost // of those among them that no round made: an initial program may be scored by a model
+	Lost    int  // attempts that were under way when a process was killed
+	Flying  int  // calls under way
 	Evaluations
 	Budget *books.Ledger // the last that was told of what is spent and set aside; nil for none
 	// Totals has what the children of each operator, model and so on brought. [Read] sets it; of a run that goes on

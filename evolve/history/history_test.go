@@ -350,6 +350,39 @@ func TestWhatBecame(t *testing.T) {
 	}
 }
 
+// The children of a step are taken in by index, so all but the first may wait for that one. What their calls cost is
+// theirs however many there are.
+func TestCostOfChildrenThatWait(t *testing.T) {
+	const n = 1500
+	b := history.NewBuilder()
+	replies := 0
+	b.Reply = func(int, string) { replies++ }
+	pull, arm := 0, 0
+	b.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
+	reply := &llm.Reply{Text: "a reply", Attempts: []llm.Attempt{{Status: llm.OK, Model: "m", Usage: &llm.Usage{PromptTokens: 3}}}}
+	for i := range n {
+		b.Add(record.Record{Kind: record.Completion, Pull: &pull, Key: fmt.Sprint(n - i), Reply: reply})
+	}
+	for i := range n {
+		b.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &i, Key: fmt.Sprint(i + 1),
+			Proposal: books.Proposal{ID: i + 1, State: books.StateInvalid}})
+	}
+	models := b.Ledger().By(history.ByModel)
+	if len(models) != 1 || models[0].Children != n || models[0].Cost.Calls != n || models[0].Cost.Tokens.Prompt != 3*n {
+		t.Errorf("of %d children: %+v", n, models)
+	}
+	if replies < 100 || replies == n {
+		t.Errorf("%d replies are kept, want some hundreds, the newest", replies)
+	}
+}
+
+// A limit that a file does not name is not named.
+func TestWordsWithoutALimit(t *testing.T) {
+	if words := (history.Ending{Stop: "budget"}).Words(nil); words != "a limit of its budget was used up" {
+		t.Errorf("%q", words)
+	}
+}
+
 // A child that is made again takes its place among the best as if all had come in order: of equal ones the first is
 // before the others, and of equal programs the first alone is there.
 func TestBestOfThoseMadeAgain(t *testing.T) {

@@ -104,6 +104,10 @@ func (b *Builder) AddResult(from io.Reader) error {
 	run.Evaluated, run.Tuned = f.Evaluations, f.Tuned
 	if f.Lives != nil {
 		run.Lost = f.Lives.Lost
+		if n := f.Lives.Aborted + f.Lives.Unclaimed; n > 0 {
+			b.note("abandoned", fmt.Sprintf("calls of earlier processes were paid for and are in no sum here, but in all_lives of "+
+				"the result: %d", n))
+		}
 	}
 	b.total(charged)
 	run.Ending = Ending{Stop: f.Stop, Limit: f.Limit}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"unicode/utf16"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
@@ -45,11 +44,14 @@ const clock = "2006-01-02T15:04:05.000Z07:00"
 // ASCII, so that no terminal obeys what a candidate wrote.
 func (r *Run) WriteJSONL(w io.Writer) error {
 	best := r.Best()
-	champions := r.Line(best)
+	champions := map[int]bool{}
+	for _, i := range r.Line(best) {
+		champions[i] = true
+	}
 	out := bufio.NewWriter(w)
 	for i, c := range r.Candidates {
 		row := r.row(c)
-		row.Line, row.Best = slices.Contains(champions, i), i == best
+		row.Line, row.Best = champions[i], i == best
 		text, err := json.Marshal(row)
 		if err != nil {
 			return fmt.Errorf("lineage: %s: %w", c.Name(), err)

@@ -109,6 +109,9 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 func (b *Bandit) addRounds(r *evolve.Result) {
 	b.Selections, b.Granted, b.Propensities, b.Rewards = []int{}, []int{}, []float64{}, []float64{}
 	b.RunningBest, b.PerRound, b.Cumulative = []float64{}, []float64{}, []float64{}
+	for _, arm := range r.Arms { // what was asked before the first round, to score the initial program say
+		b.TotalWorstCase += worstCase(evolve.Generation{Asides: arm.Asides}, b.Active)
+	}
 	for _, round := range r.Rounds {
 		arm := round.Pull.Arm
 		cost := worstCase(r.Arms[arm].Generations[round.Generation], b.Active)

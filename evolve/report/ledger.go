@@ -76,8 +76,9 @@ func accounts(r *evolve.Result, active int64) (run account, arms []account) {
 	}
 	for arm, g := range generations(r) {
 		courses[arm].begin(g.Children)
+		sessions := sessionsOf(g)
 		for _, c := range g.Children {
-			child, parent := courses[arm].take(g, c, prices)
+			child, parent := courses[arm].take(c, sessions[c.ID], prices)
 			row := len(places)
 			places = append(places, lastChild{arm, g.Index, c.Index})
 			run.Add(&child, row, parent)
@@ -87,17 +88,27 @@ func accounts(r *evolve.Result, active int64) (run account, arms []account) {
 	return run, arms
 }
 
-// take returns a child of a generation as history has it, with the calls of its session, and the score of its parent.
-func (c *course) take(g evolve.Generation, of evolve.Child, prices history.Prices) (child history.Child,
+// sessionsOf returns the calls of each child's session, by its ID. A steady-state search has all of its children in one
+// generation, so they must not be looked for child by child.
+func sessionsOf(g evolve.Generation) map[int][]evolve.Call {
+	of := map[int][]evolve.Call{}
+	for _, aside := range g.Asides {
+		if aside.Child > 0 {
+			of[aside.Child] = append(of[aside.Child], aside)
+		}
+	}
+	return of
+}
+
+// take returns a child as history has it, with the calls of its session, and the score of its parent.
+func (c *course) take(of evolve.Child, session []evolve.Call, prices history.Prices) (child history.Child,
 	parent history.Score) {
 	score := scoreOf(of)
 	child = history.Child{Model: history.ModelOf(of.Attempts), Cost: prices.Call(of.Attempts), Improved: c.Take(score),
 		Proposal: books.Proposal{Operator: of.Operator, Labels: of.Labels, Valid: score.Valid, Score: score.Value}}
-	for _, aside := range g.Asides {
-		if aside.Child > 0 && aside.Child == of.ID {
-			child.Cost = child.Cost.Plus(prices.Call(aside.Attempts))
-			child.Model = cmp.Or(history.ModelOf(aside.Attempts), child.Model)
-		}
+	for _, aside := range session {
+		child.Cost = child.Cost.Plus(prices.Call(aside.Attempts))
+		child.Model = cmp.Or(history.ModelOf(aside.Attempts), child.Model)
 	}
 	if len(of.Parents) > 0 {
 		parent = c.scores[of.Parents[0]]

@@ -11,6 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // The lists by round agree with the rows of the arms.
@@ -43,6 +44,19 @@ func TestBanditAddsUp(t *testing.T) {
 	if r.FinalFitness != slices.Max(r.ArmFitness) || r.ArmSeeds[slices.Index(r.ArmFitness,
 		r.FinalFitness)] != r.BestArmSeed {
 		t.Errorf("final fitness %v of %v, best arm's seed %d", r.FinalFitness, r.ArmFitness, r.BestArmSeed)
+	}
+}
+
+// What was asked before the first round is in the total, and in the sums by round from the first on.
+func TestBanditAddsUpWithWhatCameBeforeItsRounds(t *testing.T) {
+	result, header := reported()
+	used := []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 10, CompletionTokens: 5}}}
+	result.Arms[1].Asides = []evolve.Call{{Kind: "evaluation", Attempts: used}}
+	r := report.NewBandit(result, header)
+	before := 2 * 15 * float64(r.Active)
+	if r.TotalWorstCase != r.FLOPs.WorstCase.TotalFLOPs || r.Cumulative[0] != r.PerRound[0]+before || before == 0 {
+		t.Errorf("the total is %v of %v, and %v after a first round of %v, want %v more", r.TotalWorstCase,
+			r.FLOPs.WorstCase.TotalFLOPs, r.Cumulative[0], r.PerRound[0], before)
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 
 // Summary returns in about ten lines why a run stopped, what the best program scores, what was spent, and what became
 // of the children: how many are valid, and of the others the most frequent reasons, counted. What earlier incarnations
-// of the run paid for is in what was spent. The text ends with a newline, and what models and programs wrote in it
+// of the run paid for is in what was spent, but for lost calls, whose cost nobody knows. The text ends with a newline, and what models and programs wrote in it
 // cannot steer a terminal.
 //
 // models are those that may have been asked, as in [evolve.Budget]. An attempt that names none of them is charged as
@@ -41,7 +41,11 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	lost := len(r.Earlier.Lost)
 	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %s\n", t.Calls[llm.Real],
 		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.GivenUp]+lost, counted(sum(t.Attempts)+lost, "attempt"))
-	fmt.Fprintf(&b, "spent     %s\n", spent(t.Spent, attempts(calls), models))
+	fmt.Fprintf(&b, "spent     %s", spent(t.Spent, attempts(calls), models))
+	if lost > 0 {
+		fmt.Fprintf(&b, ", and what %s cost, which nobody knows", lostCallsIn(lost))
+	}
+	b.WriteString("\n")
 	fmt.Fprintf(&b, "scored    %s", counted(r.Evaluations, "evaluation"))
 	if r.TuneEvaluations > 0 {
 		fmt.Fprintf(&b, ", and %d to tune", r.TuneEvaluations)
@@ -49,6 +53,14 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	b.WriteString("\n")
 	childrenOf(r).write(&b)
 	return b.String()
+}
+
+// lostCallsIn returns "1 lost call", "2 lost calls".
+func lostCallsIn(n int) string {
+	if n == 1 {
+		return "1 lost call"
+	}
+	return fmt.Sprintf("%d lost calls", n)
 }
 
 // sum returns the number of all classes together.

@@ -78,6 +78,15 @@ func TestSummaryOfNothing(t *testing.T) {
 	}
 }
 
+// What a lost call cost nobody knows, and so it is in no sum.
+func TestSummaryOfLostCalls(t *testing.T) {
+	r, _ := reported()
+	r.Earlier.Lost = []llm.Attempt{{Status: llm.Canceled}, {Status: llm.Canceled}}
+	if got := report.Summary(r, tiny); !strings.Contains(got, "FLOPs, and what 2 lost calls cost, which nobody knows\n") {
+		t.Errorf("%s", got)
+	}
+}
+
 func ExampleSummary() {
 	r, _ := reported()
 	r.Elapsed = 0 // which differs from run to run

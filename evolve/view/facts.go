@@ -112,10 +112,11 @@ func (l *runLog) bestFact() Fact {
 	c := &l.run.Children[at]
 	a := &l.run.Arms[c.Arm]
 	f.Note = fmt.Sprintf("child %d of %s, round %d of it", c.ID, armName(a), c.Step)
-	if a.Start.Valid {
+	switch {
+	case a.Start.Valid:
 		f.Note = fmt.Sprintf("%s more than the initial program's %s; %s", number(best.Value-a.Start.Value),
 			number(a.Start.Value), f.Note)
-	} else {
+	case a.Start.Known:
 		f.Note = "the initial program is invalid; " + f.Note
 	}
 	return f

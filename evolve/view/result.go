@@ -86,7 +86,7 @@ func auditFacts(arms []best) (facts []Fact) {
 		if arm.Audit != nil {
 			facts = append(facts,
 				Fact{Name: "Audit", Value: fmt.Sprintf("%d of %d demoted", arm.Audit.Demoted, arm.Audit.Audits),
-					Note: fmt.Sprintf("search %d: %s", i, short(arm.Audit.String()))})
+					Note: fmt.Sprintf("search %d: %s", i+1, short(arm.Audit.String()))})
 		}
 		if arm.Score > top.Score {
 			top = arm

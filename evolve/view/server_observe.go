@@ -59,6 +59,7 @@ func (t *backlog) add(e evolve.Event) {
 			record.Record{Kind: record.Child, Pull: &pull.ID, Child: &c.Index, Step: e.Generation.Index, Program: c.Hash,
 				Proposal: c.Proposal()})
 	case evolve.EventGeneration:
+		t.start(e)
 		if !e.Generation.Partial {
 			t.append(e, record.Record{Kind: record.Report, Pull: &pull.ID, Reward: e.Reward})
 		}
@@ -69,6 +70,20 @@ func (t *backlog) add(e evolve.Event) {
 		}
 		t.append(e, record.Record{Kind: kind, Stop: string(e.Stop)})
 	}
+}
+
+// start appends what a search began with, which its first generation tells.
+func (t *backlog) start(e evolve.Event) {
+	is := e.Generation.Before
+	if e.Generation.Index != 1 || is.Program == "" {
+		return
+	}
+	key := record.KeyOf(is.Program).String()
+	t.append(e, record.Record{Kind: record.Program, Key: key, Text: is.Program})
+	arm := e.Pull.Arm
+	r := record.Record{Kind: record.Start, Arm: &arm, Program: key}
+	r.Score, r.Valid, r.Reason = is.Result.Score, is.Result.Valid, is.Result.Reason
+	t.append(e, r)
 }
 
 // append appends a record with the current time and spending.

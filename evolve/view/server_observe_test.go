@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -49,6 +50,24 @@ func TestObserve(t *testing.T) {
 	for row, pull := range st.Children.Pull {
 		if st.Children.Arm[row] != st.Rounds.Arm[pull] {
 			t.Errorf("child %d of pull %d is of arm %d, want %d", row, pull, st.Children.Arm[row], st.Rounds.Arm[pull])
+		}
+	}
+	improved := 0
+	for _, arm := range result.Arms {
+		for _, g := range arm.Generations {
+			for _, c := range g.Children {
+				if c.Scored() && c.Better(g.Before) {
+					improved++
+				}
+			}
+		}
+	}
+	if row := st.Ledgers[0].Rows[0]; row.Improved != improved || !st.Arms[0].Valid || st.Arms[0].Start != result.Arms[0].Start.Result.Score {
+		t.Errorf("%d children improved on %+v, want %d on %v", row.Improved, st.Arms[0], improved, result.Arms[0].Start.Result.Score)
+	}
+	for _, f := range st.Facts {
+		if strings.Contains(f.Note, "initial program is invalid") || strings.Contains(f.Value, "limit of  was") {
+			t.Errorf("%s: %s (%s)", f.Name, f.Value, f.Note)
 		}
 	}
 	if status, body, _ := get(t, s, "/api/program?run="+st.ID+"&key="+st.Children.Program[st.Best[0]]); status != 200 {

@@ -69,7 +69,9 @@ func (f *File) Charged() (active int64, worstCase float64) {
 
 // lives are all incarnations of a run.
 type lives struct {
-	Lost int `json:"lost_calls"`
+	Lost      int `json:"lost_calls"`
+	Aborted   int `json:"aborted_calls"`
+	Unclaimed int `json:"unclaimed_calls"`
 }
 
 // An Arm is one search of a bandit.

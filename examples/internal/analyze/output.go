@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	result "github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
@@ -170,7 +172,7 @@ func (r *report) save(ctx context.Context, folder string) error {
 		return err
 	}
 	err = errors.Join(
-		os.WriteFile(filepath.Join(folder, analysisFile), append(text, '\n'), 0o644),
+		result.SaveFile(filepath.Join(folder, analysisFile), append(text, '\n')),
 		writeCSV(filepath.Join(folder, "cells.csv"), r.cells()),
 		writeCSV(filepath.Join(folder, "runs.csv"), r.runs()),
 	)
@@ -204,11 +206,11 @@ func removeFigures(folder string) error {
 }
 
 func writeCSV(path string, rows [][]string) error {
-	f, err := os.Create(path)
-	if err != nil {
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
 		return err
 	}
-	return errors.Join(csv.NewWriter(f).WriteAll(rows), f.Close())
+	return result.SaveFile(path, b.Bytes())
 }
 
 // cells returns a row for each cell of each method, or for each budget, without T and N, if the method decides its

@@ -27,6 +27,10 @@ func readSpent(b []byte, arms int) (s spent) {
 	for _, r := range run.Rounds {
 		s.flops, s.seconds, s.tokens = append(s.flops, r.Cost.FLOPs), append(s.seconds, r.Seconds), append(s.tokens, r.Cost.Tokens)
 	}
+	if len(s.flops) > 0 { // as the first round's calls have those before it, see answered
+		s.flops[0] += run.Outside.FLOPs
+		s.tokens[0] = s.tokens[0].Plus(run.Outside.Tokens)
+	}
 	if arms == 0 {
 		return s
 	}

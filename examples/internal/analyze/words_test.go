@@ -83,6 +83,20 @@ func TestMoney(t *testing.T) {
 	}
 }
 
+// What was asked before the first generation is money and FLOPs of it, as its calls are.
+func TestMoneyBeforeTheFirstGeneration(t *testing.T) {
+	f, err := parse([]byte(`{"task": "text", "T": 1, "N": 1, "seed": 1, "flops": {"params_active": 10}, "flops_per_generation": [400],
+		"trajectory": [{"generation": 0, "best_fitness": 0.1, "asides": [{"final_status": "ok", "attempts": [{"status": "ok", "usage": {"prompt_tokens": 100, "completion_tokens": 50}}]}]},
+		{"generation": 1, "best_fitness": 0.2, "children": [{"final_status": "ok", "fitness": 0.2, "attempts": [{"status": "ok", "usage": {"prompt_tokens": 10, "completion_tokens": 10}}]}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, flops, dollars := answered(f), f.flops, f.dollars(1, 1)
+	if len(calls) != 1 || calls[0] != 2 || flops[0] != 400+2*10*150 || dollars[0] != 170/1e6 {
+		t.Errorf("%v calls, %v FLOPs, %v dollars; want 2, 3400 and 0.00017", calls, flops, dollars)
+	}
+}
+
 // A bandit's rounds are the generations of the arms that it pulled, in turn.
 func TestRounds(t *testing.T) {
 	s := readSpent([]byte(`{"selections": [1, 0, 1], "flops_per_round": [5, 6, 7], "arm_results": [

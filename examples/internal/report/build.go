@@ -216,6 +216,7 @@ func (b *builder) room(path string) bool {
 
 // base returns the path of a run's files without their endings.
 func base(path string) string {
+	path = filepath.Clean(path)                                                         // results/x and ./results/x are one run
 	return strings.TrimSuffix(strings.TrimSuffix(path, filepath.Ext(path)), ".partial") // of a run that is not over
 }
 

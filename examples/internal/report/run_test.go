@@ -220,3 +220,11 @@ func TestWhatIsLeftOut(t *testing.T) {
 		t.Errorf("printed %q, want %q in it", printed, want)
 	}
 }
+
+// One run is one tab, however its path is written.
+func TestOnePathInTwoSpellings(t *testing.T) {
+	b := builder{seen: map[string]bool{}}
+	if !b.room("results/run.journal") || b.room("./results/run.json") || b.room("results/../results/run.partial.json") {
+		t.Errorf("a run is shown twice: %v", b.seen)
+	}
+}
