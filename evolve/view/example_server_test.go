@@ -39,7 +39,7 @@ func search() []evolve.Arm {
 	return arms
 }
 
-// A program shows its run while it goes on. The link is for whoever may see the run.
+// A program serves the page of its runs. The link is for whoever may see them.
 func ExampleServer() {
 	server, err := view.NewServer(view.ServerConfig{Title: "my search"})
 	if err != nil {
@@ -51,14 +51,7 @@ func ExampleServer() {
 		log.Fatal(err)
 	}
 	fmt.Println(strings.HasPrefix(link, "http://127.0.0.1:"), link == server.URL())
-
-	_, err = evolve.Run(context.Background(), evolve.Config{
-		Arms: search(), Budget: evolve.Budget{Calls: 8}, Observer: server.Observe("first"),
-	})
-	fmt.Println(err)
-	// Output:
-	// true true
-	// <nil>
+	// Output: true true
 }
 
 // Runs of this process or of others are shown by their journals: those that there are, and those that begin later.
@@ -79,7 +72,11 @@ func ExampleServer_Follow() {
 		log.Fatal(err)
 	}
 	defer server.Close()
-	fmt.Println(server.Follow(dir))
+	if err := server.Follow(dir); err != nil {
+		log.Fatal(err)
+	}
+	_, err = evolve.Run(context.Background(), evolve.Config{Arms: search(), Budget: evolve.Budget{Calls: 8}, Journal: j})
+	fmt.Println(err)
 	// Output: <nil>
 }
 

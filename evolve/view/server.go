@@ -72,7 +72,7 @@ func (c ServerConfig) validate() error {
 }
 
 // A Server shows runs on a page that keeps itself up to date. It reads their journals ([Server.Follow]), so the runs
-// may be in this process or another, live, killed or finished; or it observes a run of this process ([Server.Observe]).
+// may be in this process or another, live, killed or finished.
 //
 // [Server.Listen] serves the page to those who have the link. A program with a server of its own can use the Server as
 // an [http.Handler], see [Server.ServeHTTP].

@@ -88,10 +88,6 @@ func (s *Server) scan(since time.Duration) {
 		}
 	}
 	for _, t := range s.all() {
-		if t.told != nil {
-			s.read(t) // so that records do not pile up
-			continue
-		}
 		changed = t.refresh() || changed
 	}
 	s.scanned = time.Now()

@@ -25,12 +25,11 @@ type tab struct {
 
 	mu      sync.Mutex // of all below
 	name    string
-	path    string      // of the journal; "" for an observed run
+	path    string      // of the journal
 	file    os.FileInfo // of the journal, at the last check
 	used    bool        // whether a process had the run open then
 	asked   time.Time   // when a page last asked for the run
 	reading *reading    // nil if the journal is not read
-	told    *backlog    // of an observed run; nil if there is a journal
 }
 
 // A reading is a run's log, and the goroutine that follows the journal.
@@ -66,21 +65,11 @@ func (s *Server) read(t *tab) *reading {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.asked = time.Now()
-	switch {
-	case t.reading != nil:
-	case t.told != nil:
-		t.reading = &reading{log: newLog(t.id, t.name), whole: make(chan struct{}), stop: func() {}}
-		close(t.reading.whole) // an observed run has no file to wait for
-		t.reading.log.shown.bases = s.bases
-	default:
+	if t.reading == nil {
 		t.reading = s.follow(t.id, t.name, t.path)
 	}
-	if t.reading == nil {
-		return nil
-	}
-	t.reading.log.SetLive(t.used)
-	if t.told != nil {
-		t.told.take(t.reading.log)
+	if t.reading != nil {
+		t.reading.log.SetLive(t.used)
 	}
 	return t.reading
 }
@@ -149,11 +138,11 @@ func (r *reading) complete(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// drop frees a journal's reading. The records of an observed run are in no file, and are kept.
+// drop frees a journal's reading.
 func (t *tab) drop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.path == "" || t.reading == nil {
+	if t.reading == nil {
 		return
 	}
 	t.reading.stop()
@@ -164,7 +153,7 @@ func (t *tab) drop() {
 func (t *tab) lastAsked() (when time.Time, read bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.asked, t.reading != nil && t.path != ""
+	return t.asked, t.reading != nil
 }
 
 // tab returns the run with an ID.
