@@ -93,6 +93,21 @@ func Blocks(text string) iter.Seq[Block] {
 	}
 }
 
+// Leading returns the block that opens in the first line of text, and false if none does. It reads no further than the end
+// of that block.
+func Leading(text string) (Block, bool) {
+	s := scanner{text: text}
+	if s.line(); !s.open {
+		return Block{}, false
+	}
+	for s.pos < len(text) {
+		if b, ok := s.line(); ok {
+			return b, true
+		}
+	}
+	return s.block(len(text), len(text), false), true
+}
+
 // A scanner goes through a text line by line.
 type scanner struct {
 	text string

@@ -141,7 +141,7 @@ func (r *replyReader) next() (c change, ok bool, err error) {
 	}
 	r.at++
 	switch path := r.pathOf(line); {
-	case r.begins() && (r.known(path) || strings.ContainsAny(path, "./")):
+	case (r.known(path) || strings.ContainsAny(path, "./")) && r.begins(): // which reads on, so it comes last
 		r.path, r.used = path, false
 	case isHeading(line): // and what follows is about no file before it
 		r.path = ""
@@ -203,40 +203,38 @@ func (r *replyReader) block() (string, error) {
 // model has put a fence.
 func (r *replyReader) fenced() (c change, ok bool, err error) {
 	rest := r.text[r.begin[r.at]:]
-	for b := range fence.Blocks(rest) {
-		if b.Begin > 0 {
-			break
-		}
-		if slices.ContainsFunc(strings.Split(b.Text(), "\n"),
-			func(l string) bool { return strings.TrimSpace(l) == searchLine }) {
-			r.at, r.fence = r.at+1, true // its lines are read one by one
-			return change{}, false, nil
-		}
-		r.at += strings.Count(rest[:b.End], "\n")
-		if !strings.HasSuffix(rest[:b.End], "\n") {
-			r.at++
-		}
-		if i := strings.IndexAny(b.Info, " :"); i >= 0 && strings.ContainsAny(pathIn(b.Info[i+1:]), "./") {
-			r.path, r.used = pathIn(b.Info[i+1:]), false
-		}
-		if r.path == "" || r.used {
-			return change{}, false, nil // what a model says beside
-		}
-		if !b.Closed {
-			return change{}, false, fmt.Errorf("the fenced block for %q is not closed", r.path)
-		}
-		r.used = true
-		switch lang := strings.ToLower(b.Language()); {
-		case isDelete(strings.TrimSpace(b.Text())):
-			return change{path: r.path, delete: true}, true, nil
-		case lang == "diff" || lang == "patch":
-			return change{}, false, fmt.Errorf("the fenced block for %q is tagged %s, but has no %s line", r.path, lang,
-				searchLine)
-		}
-		return change{path: r.path, text: inBlock(b), whole: true}, true, nil
+	b, ok := fence.Leading(rest)
+	if !ok {
+		r.at++
+		return change{}, false, nil
 	}
-	r.at++
-	return change{}, false, nil
+	if slices.ContainsFunc(strings.Split(b.Text(), "\n"),
+		func(l string) bool { return strings.TrimSpace(l) == searchLine }) {
+		r.at, r.fence = r.at+1, true // its lines are read one by one
+		return change{}, false, nil
+	}
+	r.at += strings.Count(rest[:b.End], "\n")
+	if !strings.HasSuffix(rest[:b.End], "\n") {
+		r.at++
+	}
+	if i := strings.IndexAny(b.Info, " :"); i >= 0 && strings.ContainsAny(pathIn(b.Info[i+1:]), "./") {
+		r.path, r.used = pathIn(b.Info[i+1:]), false
+	}
+	if r.path == "" || r.used {
+		return change{}, false, nil // what a model says beside
+	}
+	if !b.Closed {
+		return change{}, false, fmt.Errorf("the fenced block for %q is not closed", r.path)
+	}
+	r.used = true
+	switch lang := strings.ToLower(b.Language()); {
+	case isDelete(strings.TrimSpace(b.Text())):
+		return change{path: r.path, delete: true}, true, nil
+	case lang == "diff" || lang == "patch":
+		return change{}, false, fmt.Errorf("the fenced block for %q is tagged %s, but has no %s line", r.path, lang,
+			searchLine)
+	}
+	return change{path: r.path, text: inBlock(b), whole: true}, true, nil
 }
 
 // begins reports whether a change begins at the next line that is not blank.

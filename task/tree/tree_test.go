@@ -178,6 +178,18 @@ func manyFiles(n int) string {
 }
 
 // Between EVOLVE-BLOCK markers alone a file changes.
+// Replies as models make them that have lost their way are read in a time that grows with their length alone, and not
+// with its square, by which one of these would hold up a search for an hour.
+func TestEndlessReplies(t *testing.T) {
+	tk := newTask(t)
+	for what, line := range map[string]string{"blank lines": "\n", "blank lines of another system": "\r\n",
+		"fences that are indented too far to be any": "    ```\n", "fences": "```\n", "paths": "### lib/sum.go\n\n\n"} {
+		if p, err := tk.ParseFrom(tk.Initial(), strings.Repeat(line, 1<<16)); err == nil {
+			t.Errorf("%s are the program %.100q", what, p)
+		}
+	}
+}
+
 func TestMarkedFiles(t *testing.T) {
 	tt := newTask(t)
 	text := strings.NewReplacer("limit = 3", "limit = 9", "fixed = 1", "fixed = 2").Replace(files["lib/marked.go"])
@@ -351,6 +363,7 @@ func TestBadConfigs(t *testing.T) {
 		"a frozen file that is not there": func(c *Config) { c.Frozen = []string{"none.go"} },
 		"a pattern from /":                func(c *Config) { c.Open = []string{"/lib/*"} },
 		"no evaluator":                    func(c *Config) { c.Evaluator = nil },
+		"a pattern that is not UTF-8":     func(c *Config) { c.Frozen = []string{"a\xff*"} },
 		"less than no tokens":             func(c *Config) { c.Tokens = -1 },
 		"a name with a slash":             func(c *Config) { c.Name = "a/b" },
 	} {
