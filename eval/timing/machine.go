@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/isolation"
+	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -59,6 +61,7 @@ func NewMachine(cfg MachineConfig) (*Machine, error) {
 	if cfg.Isolation != isolation.None && plan.Timed() == nil {
 		return nil, fmt.Errorf("timing: needs seccomp, or work done by other processes would not be timed: %s", m.report)
 	}
+	sweep()
 	sandbox.Announce(cmp.Or(cfg.Logger, slog.Default()), "timing", cfg.Isolation, m.report, "cpus", m.cpus)
 	refuse := eval.Func(func(context.Context, string) (eval.Result, error) {
 		return eval.Result{}, errors.New("timing: nothing to time")
@@ -109,3 +112,9 @@ func (m *Machine) room(cfg Config) error {
 	}
 	return nil
 }
+
+// scratchName begins the names of the temporary folders of sides; a number follows.
+const scratchName = "evoalloc-timing-"
+
+// sweep removes the temporary folders of killed processes.
+func sweep() { claim.Sweep(os.TempDir(), scratchName, sandbox.Remove) }

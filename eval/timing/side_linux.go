@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -25,13 +26,15 @@ type side struct {
 	words   *os.File // our messages and the process's
 	shared  []byte   // shared memory: inputs in the first half, outputs in the second
 	half    int
-	in, out int           // bytes of the last input and output
-	answer  []byte        // a copy of the last output
-	called  time.Duration // wall time of its calls
-	watched []int         // processors watched for other processes; nil means none
-	used    time.Duration // processor time when it was last stopped
-	stopped time.Time     // when it was last stopped
-	scratch string
+	in, out int             // bytes of the last input and output
+	answer  []byte          // a copy of the last output
+	called  time.Duration   // wall time of its calls
+	watched []int           // processors watched for other processes; nil means none
+	used    time.Duration   // processor time when it was last stopped
+	stopped time.Time       // when it was last stopped
+	made    string          // its temporary folder
+	release func()          // of the claim on it
+	scratch string          // the folder with links in its path resolved
 	stderr  sandbox.Capture // read it only when printed is done
 	printed sync.WaitGroup
 }
@@ -41,11 +44,11 @@ const descriptor = 4
 
 // start starts an image, and stops it when it has reported that its program is loaded.
 func (e *evaluator) start(ctx context.Context, image Image) (*side, error) {
-	made, err := os.MkdirTemp("", "evoalloc-timing-")
+	made, release, err := claim.Folder(scratchName)
 	if err != nil {
-		return nil, fmt.Errorf("timing: making a temporary folder: %w", err)
+		return nil, fmt.Errorf("timing: %w", err)
 	}
-	s := &side{half: pages(e.cfg.Bytes)}
+	s := &side{half: pages(e.cfg.Bytes), made: made, release: release}
 	s.stderr.Keep = 8 << 10
 	if s.scratch, err = filepath.EvalSymlinks(made); err == nil {
 		err = s.furnish(image)
@@ -336,5 +339,6 @@ func (s *side) close() error {
 	if s.shared != nil {
 		_ = unix.Munmap(s.shared)
 	}
-	return sandbox.Remove(s.scratch)
+	defer s.release()
+	return sandbox.Remove(s.made)
 }
