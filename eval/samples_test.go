@@ -152,6 +152,10 @@ func TestZScoreRefuses(t *testing.T) {
 	flat := eval.Func(func(context.Context, string) (eval.Result, error) { return score(2), nil })
 	broken := eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Invalid("does not compile"), nil })
 	gone := eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{}, context.DeadlineExceeded })
+	var asked atomic.Int64
+	huge := eval.Func(func(context.Context, string) (eval.Result, error) {
+		return score(1e200 * float64(1-asked.Add(1)%2*2)), nil
+	})
 	for _, tt := range []struct {
 		e    eval.Evaluator
 		n    int
@@ -161,6 +165,7 @@ func TestZScoreRefuses(t *testing.T) {
 		{broken, 3, "does not compile"},
 		{gone, 3, "deadline exceeded"},
 		{flat, 1, "ZScore of 1 copies"},
+		{huge, 4, "too large"},
 	} {
 		if _, err := eval.ZScore(t.Context(), tt.e, "seed", tt.n); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v, want %q", err, tt.want)

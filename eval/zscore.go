@@ -43,6 +43,9 @@ func ZScore(ctx context.Context, e Evaluator, seed string, n int) (*Scale, error
 		return nil, fmt.Errorf("eval: ZScore: evaluating the seed program: %w", err)
 	case !r.Valid:
 		return nil, fmt.Errorf("eval: ZScore: the seed program is invalid: %s", r.Reason)
+	case r.Samples == nil: // which are left out where they are not finite
+		return nil, fmt.Errorf("eval: ZScore: %d evaluations of the seed program score %v on average, and their standard "+
+			"deviation is too large for a number: use scores of a smaller scale", n, r.Score)
 	case r.Samples.SD == 0:
 		return nil, fmt.Errorf("eval: ZScore: %d evaluations of the seed program all score %v, so the evaluator is not "+
 			"noisy: use it without a scale", n, r.Score)
