@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Pattern stands for paths of files from a folder: "*" for any characters of a name, "**" for any of a path, "?" for
@@ -14,6 +15,8 @@ type Pattern struct{ files, folder *regexp.Regexp }
 // NewPattern reads a pattern.
 func NewPattern(text string) (Pattern, error) {
 	switch {
+	case !utf8.ValidString(text):
+		return Pattern{}, errors.New("need UTF-8")
 	case text == "" || strings.HasPrefix(text, "/") || strings.Contains(text, "\\") || strings.TrimSpace(text) != text:
 		return Pattern{}, errors.New("need a path from the base, with slashes")
 	case strings.HasPrefix(text, "./") || strings.HasSuffix(text, "/"):

@@ -81,8 +81,8 @@ func (e *filesEvaluator) EvaluateSample(ctx context.Context, program string, sam
 	files := make(map[string]string)
 	for _, name := range e.of.Files(program) {
 		var err error
-		if files[name], err = e.of.File(program, name); err != nil {
-			return eval.Invalid("%s", err), nil
+		if files[name], err = e.of.File(program, name); err != nil { // for which no program is to blame
+			return eval.Result{}, fmt.Errorf("folder: reading a program's file: %w", err)
 		}
 	}
 	text, err := json.Marshal(files)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -113,6 +114,30 @@ func TestEvaluatorOfSeveralFiles(t *testing.T) {
 	}
 	if _, err := own.Evaluate(t.Context(), own.Initial()); err != nil || given != `{"a.py":"a\n","sub/b.txt":"b\n"}` {
 		t.Errorf("it is given %s, %v", given, err)
+	}
+}
+
+// A file that is gone from the initial program's folder is no program's fault: the evaluation fails, and the program is
+// not invalid.
+func TestFileOfTheInitialProgramIsGone(t *testing.T) {
+	cfg := Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	cfg.Evaluator = func(context.Context, Evaluation) (eval.Evaluator, error) {
+		return eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil }), nil
+	}
+	const unchangeable = "initial_program/git~1" // which no program may change, so it is read each time
+	dir := write(t, "evaluator.py", "", "initial_program/a.py", "a\n", unchangeable, "b\n")
+	own, err := Load(t.Context(), dir, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := own.Evaluate(t.Context(), own.Initial()); err != nil || !r.Valid {
+		t.Errorf("while it is there: %+v, %v", r, err)
+	}
+	if err := os.Remove(filepath.Join(dir, unchangeable)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := own.Evaluate(t.Context(), own.Initial()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("when it is gone: %+v, %v", r, err)
 	}
 }
 
