@@ -81,6 +81,19 @@ func Stored(t *testing.T, e *Evaluator) int {
 	return int(s.CachedInfo().State.Msgs)
 }
 
+// Connected reports whether e has a connection.
+func Connected(e *Evaluator) bool { return e.nc.IsConnected() }
+
+// PassSilence has e take its workers for silent for as long as makes one count as gone.
+func PassSilence(e *Evaluator) {
+	e.table.mu.Lock()
+	defer e.table.mu.Unlock()
+	for from, s := range e.table.service.workers.states {
+		s.heard = s.heard.Add(-silence)
+		e.table.service.workers.states[from] = s
+	}
+}
+
 // Others returns how many other versions of its task e has heard of.
 func Others(e *Evaluator) int {
 	return len(e.table.others())

@@ -195,6 +195,7 @@ func quick(url string) nats.Config {
 
 // A worker that is killed has at most its two slots' evaluations between their end and the storing of their results.
 func TestWorkersAreKilled(t *testing.T) {
+	t.Parallel()
 	s := start(t, embedded.Config{})
 	f := newFleet(t, s.URL(), 4)
 	e := run(t, quick(s.URL()))
@@ -213,6 +214,7 @@ func TestWorkersAreKilled(t *testing.T) {
 
 func TestAllWorkersAreKilledAtOnce(t *testing.T) {
 	skipUnlessLong(t, "TestWorkersAreKilled")
+	t.Parallel()
 	s := start(t, embedded.Config{})
 	f := newFleet(t, s.URL(), 4)
 	e := run(t, quick(s.URL()))
@@ -227,6 +229,7 @@ func TestAllWorkersAreKilledAtOnce(t *testing.T) {
 // A worker that is stopped for longer than Lost loses its jobs. When it goes on, its results change nothing.
 func TestAWorkerIsStoppedAndComesBack(t *testing.T) {
 	skipUnlessLong(t, "TestTheNetworkIsCut, where workers are silent, and TestALateLargeResultChangesNothing")
+	t.Parallel()
 	s := start(t, embedded.Config{})
 	f := newFleet(t, s.URL(), 4)
 	e := run(t, quick(s.URL()))
@@ -294,6 +297,7 @@ func TestProgramsBesideOneThatEndsWorkers(t *testing.T) {
 
 // A run that is killed and goes on pays for nothing twice.
 func TestTheRunIsKilledAndGoesOn(t *testing.T) {
+	t.Parallel()
 	s := start(t, embedded.Config{})
 	f := newFleet(t, s.URL(), 4)
 	cfg := quick(s.URL())
@@ -320,6 +324,7 @@ func TestTheRunIsKilledAndGoesOn(t *testing.T) {
 // A server that is killed and started again has the jobs and the results of before. An evaluation that ended meanwhile
 // waits at its worker.
 func TestTheServerIsKilledAndComesBack(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serverProcess(t, dir)
 	c := newCut(t, s.line) // which keeps its port
@@ -456,6 +461,7 @@ func (c *cut) lose() {
 
 // A cut between all workers and the server, and one between the run and the server. The normal run has the first.
 func TestTheNetworkIsCut(t *testing.T) {
+	t.Parallel()
 	for _, of := range notrun.Few([]string{"workers", "run"}, 0) {
 		t.Run(of, func(t *testing.T) {
 			s := start(t, embedded.Config{})

@@ -413,6 +413,8 @@ func TestTheServerStaysAway(t *testing.T) {
 	e := run(t, nats.Config{Server: server, Gone: time.Second})
 	each(t, e, 1, "program")
 	s.Close()
+	until(t, "the run has noticed", func() bool { return !nats.Connected(e) })
+	nats.PassSilence(e)
 	_, err := e.Evaluate(t.Context(), "another")
 	if err == nil || !strings.Contains(err.Error(), "out of reach") || errors.Is(err, context.Canceled) {
 		t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -15,52 +16,56 @@ import (
 // Each child says which island it is of, which selector chose its parent, which direction it was given, and in which
 // cell it stands if it was offered to the archive.
 func TestLabels(t *testing.T) {
-	even := func(c eval.Candidate) string { return fmt.Sprint("even ", int(c.Result.Score)%2 == 0) }
-	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: slow(1), N: 12, Seed: 4,
-		Archive:   &population.Islands{Of: []population.Archive{&population.Grid{Cell: even}, &population.Grid{Cell: even}}},
-		Select:    population.Choice(0.5, population.Uniform(), population.Choice(0, population.Uniform(), population.Best())),
-		Operators: []population.Operator{population.Rewrite{}, population.Explore{}},
+	synctest.Test(t, func(t *testing.T) {
+		even := func(c eval.Candidate) string { return fmt.Sprint("even ", int(c.Result.Score)%2 == 0) }
+		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: slow(1), N: 12, Seed: 4,
+			Archive:   &population.Islands{Of: []population.Archive{&population.Grid{Cell: even}, &population.Grid{Cell: even}}},
+			Select:    population.Choice(0.5, population.Uniform(), population.Choice(0, population.Uniform(), population.Best())),
+			Operators: []population.Operator{population.Rewrite{}, population.Explore{}},
+		})
+		res := run(t, p, 48)
+		seen := map[string]int{}
+		for _, g := range res.Arms[0].Generations {
+			for _, c := range g.Children {
+				for kind, name := range c.Labels {
+					seen[kind+" "+name]++
+				}
+				if i, err := strconv.Atoi(c.Labels["island"]); err != nil || i < 0 || i > 1 {
+					t.Errorf("child %d is of island %q", c.ID, c.Labels["island"])
+				}
+				if by := c.Labels["selector"]; by != "Uniform" && by != "Best" {
+					t.Errorf("child %d has a parent by %q", c.ID, by)
+				}
+				if direction := c.Labels["instruction"]; (c.Operator == "explore") != (direction != "") {
+					t.Errorf("child %d by %q has the direction %q", c.ID, c.Operator, direction)
+				}
+				want := ""
+				if c.Scored() && c.Result.Valid {
+					want = even(c.Candidate)
+				}
+				if c.Labels["cell"] != want {
+					t.Errorf("child %d with the score %v stands in cell %q, want %q", c.ID, c.Result.Score, c.Labels["cell"], want)
+				}
+			}
+		}
+		for _, want := range []string{"island 0", "island 1", "selector Uniform", "selector Best", "cell even true"} {
+			if seen[want] == 0 {
+				t.Errorf("no child with the label %q: %v", want, seen)
+			}
+		}
 	})
-	res := run(t, p, 48)
-	seen := map[string]int{}
-	for _, g := range res.Arms[0].Generations {
-		for _, c := range g.Children {
-			for kind, name := range c.Labels {
-				seen[kind+" "+name]++
-			}
-			if i, err := strconv.Atoi(c.Labels["island"]); err != nil || i < 0 || i > 1 {
-				t.Errorf("child %d is of island %q", c.ID, c.Labels["island"])
-			}
-			if by := c.Labels["selector"]; by != "Uniform" && by != "Best" {
-				t.Errorf("child %d has a parent by %q", c.ID, by)
-			}
-			if direction := c.Labels["instruction"]; (c.Operator == "explore") != (direction != "") {
-				t.Errorf("child %d by %q has the direction %q", c.ID, c.Operator, direction)
-			}
-			want := ""
-			if c.Scored() && c.Result.Valid {
-				want = even(c.Candidate)
-			}
-			if c.Labels["cell"] != want {
-				t.Errorf("child %d with the score %v stands in cell %q, want %q", c.ID, c.Result.Score, c.Labels["cell"], want)
-			}
-		}
-	}
-	for _, want := range []string{"island 0", "island 1", "selector Uniform", "selector Best", "cell even true"} {
-		if seen[want] == 0 {
-			t.Errorf("no child with the label %q: %v", want, seen)
-		}
-	}
 }
 
 // A search of which nothing else is to be said than greedy search's children have no labels.
 func TestNoLabels(t *testing.T) {
-	res := run(t, newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: slow(1), N: 3}), 6)
-	for _, g := range res.Arms[0].Generations {
-		if i := slices.IndexFunc(g.Children, func(c evolve.Child) bool { return len(c.Labels) > 0 }); i >= 0 {
-			t.Errorf("child %d has labels %v", i, g.Children[i].Labels)
+	synctest.Test(t, func(t *testing.T) {
+		res := run(t, newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: slow(1), N: 3}), 6)
+		for _, g := range res.Arms[0].Generations {
+			if i := slices.IndexFunc(g.Children, func(c evolve.Child) bool { return len(c.Labels) > 0 }); i >= 0 {
+				t.Errorf("child %d has labels %v", i, g.Children[i].Labels)
+			}
 		}
-	}
+	})
 }
 
 // A member of a grid by features stands in bins, whether it was kept or not.

@@ -197,9 +197,25 @@ func checkMessage(t *testing.T, err error, url, says string) {
 	}
 }
 
-func TestTimeoutIsCancelledAtTheServer(t *testing.T) {
-	noLeak(t) // of all cases, which are waited for together
-	t.Run("", testTimeoutIsCancelled)
+// Calls that end by a limit end at it, on both sides, and are told apart. Since these tests wait for limits, they wait
+// together.
+func TestLimits(t *testing.T) {
+	noLeak(t)
+	t.Run("", func(t *testing.T) {
+		for reason, test := range map[string]func(*testing.T){
+			"a timeout is canceled at the server":         testTimeoutIsCancelled,
+			"a cancellation is no timeout":                testCancelIsNotATimeout,
+			"a stream that stalls is cut at once":         testStreamedStalls,
+			"what was streamed before an end is kept":     testStreamedTimeoutAndCancel,
+			"an endless stream is bounded":                testEndlessStreams,
+			"a stack that tries again records every call": testRetryStack,
+		} {
+			t.Run(reason, func(t *testing.T) {
+				t.Parallel()
+				test(t)
+			})
+		}
+	})
 }
 
 func testTimeoutIsCancelled(t *testing.T) {
@@ -226,7 +242,7 @@ func testTimeoutIsCancelled(t *testing.T) {
 // wantGone waits until the server has noticed that its one client left.
 func wantGone(t *testing.T, srv *llmtest.Server, fault llmtest.Fault) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := srv.Drain(ctx); err != nil {
 		t.Fatalf("the server still waits for a client that left: %v", err)
@@ -235,11 +251,6 @@ func wantGone(t *testing.T, srv *llmtest.Server, fault llmtest.Fault) {
 	if len(gone) != 1 || gone[0].Fault != fault || gone[0].Seed != 40 || gone[0].After <= 0 {
 		t.Errorf("clients that left: %+v, want the one", gone)
 	}
-}
-
-func TestCancelIsNotATimeout(t *testing.T) {
-	noLeak(t) // of all cases, which are waited for together
-	t.Run("", testCancelIsNotATimeout)
 }
 
 func testCancelIsNotATimeout(t *testing.T) {
@@ -337,8 +348,7 @@ func TestWrongPathSaysWhatToCheck(t *testing.T) {
 	checkMessage(t, err, base, "usually ends in /v1")
 }
 
-func TestRetryStackRecordsEveryAttempt(t *testing.T) {
-	noLeak(t)
+func testRetryStack(t *testing.T) {
 	faults := []llmtest.Fault{"500", "hang"}
 	srv := serve(t, llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault {
 		if r.Occurrence < len(faults) {

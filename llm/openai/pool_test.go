@@ -84,6 +84,7 @@ func (f *fleet) health(i int) pool.Health { return f.pool.Report().Endpoints[i].
 // One of three servers is killed, another hangs for a second and comes back: every call is answered,
 // both sides count the same attempts, and the one that came back has work again.
 func TestPoolOutageOverHTTP(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	ctx, enough := context.WithTimeout(t.Context(), 5*time.Minute)
 	var made, unsent int

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	flag.Set("test.parallel", "8") // those that run in parallel mostly wait
+	flag.Set("test.parallel", "16") // those that run in parallel mostly wait
 	os.Exit(m.Run())
 }
 

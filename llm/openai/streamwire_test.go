@@ -109,11 +109,6 @@ func testStreamsOverTheWire(t *testing.T) {
 	}
 }
 
-func TestEndlessStreamsAreBounded(t *testing.T) {
-	noLeak(t) // of all cases, which are waited for together
-	t.Run("", testEndlessStreams)
-}
-
 func testEndlessStreams(t *testing.T) {
 	for _, tt := range []struct {
 		reason, part, says string

@@ -12,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
@@ -103,16 +104,17 @@ func meanTokens(prompts []string) float64 {
 }
 
 // The figures of docs/measurements/2026-11-26-prompts.md: tokens of a prompt, and the share of them that is a prefix of the
-// prompt before, or of one of the 64 before.
+// prompt before, or of one of the 64 before. They are those of full length.
 func TestPromptFigures(t *testing.T) {
+	calls := notrun.Length(80, 256)
 	for _, p := range peers.Peers() {
 		if p.Config == nil { // it consists of others
 			continue
 		}
-		prompts := promptsOf(t, p.Config, peers.Setting{Task: sixty(t), N: 16, Window: 4, Seed: 40}, 256)
+		prompts := promptsOf(t, p.Config, peers.Setting{Task: sixty(t), N: 16, Window: 4, Seed: 40}, calls)
 		one, any := shared(prompts, 1), shared(prompts, 64)
 		t.Logf("%-13s %7.0f %6.2f %6.2f", p.Name, meanTokens(prompts), one, any)
-		if any < one || any == 0 || len(prompts) < 256 {
+		if any < one || any == 0 || len(prompts) < calls {
 			t.Errorf("%s: %d prompts share %v with the one before and %v with any", p.Name, len(prompts), one, any)
 		}
 	}
