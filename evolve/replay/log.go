@@ -20,7 +20,7 @@ import (
 
 // A Log is searches, and how a bandit allocated them if one did.
 type Log struct {
-	Task, Model string // their keys; "" if the log does not say
+	Task, Model string // their keys; "" if the log does not say, or files of several models are one log
 	N           int    // children to a generation, and with a Breadth the most; 0 if the log does not say
 	Breadth     string // what decided how many children each generation had; "" if N in each
 	Arms        []Arm  // at least one

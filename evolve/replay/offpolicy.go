@@ -129,27 +129,45 @@ func (s Step) validate(round int) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// sums is sums over steps of products of the weights w and the rewards r.
-type sums struct{ n, w, ww, wr, wwr, wwrr float64 }
+// sums are over steps, of the weights w and the rewards r. Means and squares about them are kept as by Welford: rewards
+// may be alike and far from 0, and sums of their squares would lose the digits in which they differ.
+type sums struct {
+	n, w, ww      float64
+	products      spread // of w·r
+	byW, bySquare spread // of r, each with the weight w, and w²
+}
+
+// A spread is a weighted mean and the weighted sum of squares about it.
+type spread struct{ weight, mean, squares float64 }
+
+func (s *spread) add(weight, value float64) {
+	if weight == 0 {
+		return
+	}
+	s.weight += weight
+	off := value - s.mean
+	s.mean += off * weight / s.weight
+	s.squares += weight * off * (value - s.mean)
+}
 
 func (s *sums) add(w, r float64) {
 	s.n++
 	s.w += w
 	s.ww += w * w
-	s.wr += w * r
-	s.wwr += w * w * r
-	s.wwrr += w * w * r * r
+	s.products.add(1, w*r)
+	s.byW.add(w, r)
+	s.bySquare.add(w*w, r)
 }
 
 func (s *sums) ips() Estimate {
-	mean := s.wr / s.n
-	variance := max(0, s.wwrr-s.n*mean*mean) / (s.n - 1)
-	return newEstimate(mean, math.Sqrt(variance/s.n))
+	return newEstimate(s.products.mean, math.Sqrt(s.products.squares/(s.n-1)/s.n))
 }
 
+// selfNormalized has the standard error √(Σ w²·(r − v)²)/Σw about the estimate v.
 func (s *sums) selfNormalized() Estimate {
-	v := s.wr / s.w
-	return newEstimate(v, math.Sqrt(max(0, s.wwrr-2*v*s.wwr+v*v*s.ww))/s.w)
+	v := s.byW.mean
+	off := s.bySquare.mean - v
+	return newEstimate(v, math.Sqrt(s.bySquare.squares+s.bySquare.weight*off*off)/s.w)
 }
 
 func newEstimate(value, stdErr float64) Estimate {

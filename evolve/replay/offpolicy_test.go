@@ -39,6 +39,24 @@ func TestOffPolicyByHand(t *testing.T) {
 	}
 }
 
+// Rewards may be far from 0 and differ little: sums of their squares would have no digit of the difference.
+func TestOffPolicyOfLargeRewards(t *testing.T) {
+	for _, far := range []float64{0, 1e9, -1e9} {
+		var steps []Step
+		for i := range 1000 {
+			steps = append(steps, Step{Propensity: 0.5, Target: 0.5, Reward: far + float64(i%2)})
+		}
+		e, err := OffPolicy(slices.Values(steps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ips, own := math.Sqrt(0.25/999), 0.5/math.Sqrt(1000)
+		if math.Abs(e.IPS.StdErr-ips) > 1e-6 || math.Abs(e.SelfNormalized.StdErr-own) > 1e-6 || math.Abs(e.SelfNormalized.Value-far-0.5) > 1e-6 {
+			t.Errorf("rewards about %v: %+v and %+v, want standard errors of %v and %v", far, e.IPS, e.SelfNormalized, ips, own)
+		}
+	}
+}
+
 // A log that the policy made itself gives its own mean, with the usual standard error.
 func TestOnPolicy(t *testing.T) {
 	steps := []Step{{Arm: 0, Propensity: 0.3, Reward: 1, Target: 0.3}, {Arm: 1, Propensity: 0.7, Reward: 2, Target: 0.7}, {Arm: 1, Propensity: 0.7, Reward: 6, Target: 0.7}}

@@ -48,6 +48,9 @@ func ReadFiles(paths ...string) (Log, error) {
 			return Log{}, fmt.Errorf("replay: %s is of task %q with %s, the first file of %q with %s: scores are not "+
 				"comparable", filepath.Base(path), l.Task, l.generations(), all.Task, all.generations())
 		}
+		if l.Model != all.Model {
+			all.Model = "" // there are several
+		}
 		for _, a := range l.Arms {
 			a.Rewards = nil // of a run that is not kept
 			if names[a.Name] {

@@ -130,6 +130,9 @@ func TestReadFiles(t *testing.T) {
 	if want := []string{"seed 41", "seed 41 of two.json", "seed 40", "seed 41 of bandit.json"}; !slices.Equal(names, want) || l.Run != nil {
 		t.Errorf("searches %q, run %v, want %q and none", names, l.Run, want)
 	}
+	if l, err := ReadFiles(one, write("model.json", strings.Replace(greedyJSON, `"model": "`, `"model": "another `, 1))); err != nil || l.Model != "" {
+		t.Errorf("two models: %q, %v, want none named", l.Model, err)
+	}
 	if l, err := ReadFiles(bandit); err != nil || l.Run == nil {
 		t.Errorf("one bandit's file: %+v, %v", l, err)
 	}

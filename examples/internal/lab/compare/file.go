@@ -17,13 +17,20 @@ import (
 type runsFile struct {
 	budget duel.Budget
 	known  []compare.Run // of the study, that the file had
+	there  map[place]bool
 	file   *os.File
+}
+
+// A place is that of a run in a study.
+type place struct {
+	family, search string
+	seed           uint64
 }
 
 // openRuns opens the file of a study, and lets the study skip the runs that it has. What a killed program left of a
 // last row is cut off.
 func openRuns(path string, b duel.Budget, cfg compare.Config) (*runsFile, error) {
-	f := &runsFile{budget: b}
+	f := &runsFile{budget: b, there: map[place]bool{}}
 	if path == "" {
 		return f, nil
 	}
@@ -62,6 +69,7 @@ func (f *runsFile) read(data []byte, cfg compare.Config) error {
 	for _, l := range lines {
 		if l.Budget == f.budget && plays(cfg, l.Run) {
 			f.known = append(f.known, l.Run)
+			f.there[place{l.Family, l.Search, l.Seed}] = true
 		}
 	}
 	return nil
@@ -75,9 +83,7 @@ func plays(cfg compare.Config, r compare.Run) bool {
 
 // has reports whether the file had a run when it was opened.
 func (f *runsFile) has(family, search string, seed uint64) bool {
-	return slices.ContainsFunc(f.known, func(r compare.Run) bool {
-		return r.Family == family && r.Search == search && r.Seed == seed
-	})
+	return f.there[place{family, search, seed}]
 }
 
 // write adds a run.

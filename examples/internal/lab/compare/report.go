@@ -19,8 +19,7 @@ func report(w io.Writer, runs []compare.Run, o options, cfg compare.Config) erro
 		return nil
 	}
 	t.Order(names(cfg.Families), names(cfg.Searches))
-	fmt.Fprintf(w, "Mean true score at equal %s (%d), %d seeds:\n\n",
-		o.held(), o.calls, len(t.Runs(t.Families[0], t.Searches[0])))
+	fmt.Fprintf(w, "Mean true score at equal %s (%d), %s seeds:\n\n", o.held(), o.calls, t.Seeds())
 	scores(w, t)
 	if slices.Contains(t.Searches, o.baseline) {
 		if err := differences(w, t, o.baseline); err != nil {

@@ -101,6 +101,7 @@ func play(ctx context.Context, cfg compare.Config, file *runsFile,
 		p.Step()
 	}
 	made, err := compare.Study(ctx, cfg)
+	read := len(runs)
 	runs = append(runs, made...)
 	p.Close()
 	if stopped = errors.Is(err, context.Canceled); stopped {
@@ -108,7 +109,7 @@ func play(ctx context.Context, cfg compare.Config, file *runsFile,
 		fmt.Fprintln(stdout, "stopped; the tables are incomplete, of the families and seeds that all searches have run on")
 		runs = wholeFamilies(runs, len(cfg.Searches))
 	}
-	fmt.Fprintf(stdout, "%d runs made in %.0f s, %d read\n\n", len(made), time.Since(begun).Seconds(), len(runs)-len(made))
+	fmt.Fprintf(stdout, "%d runs made in %.0f s, %d read\n\n", len(made), time.Since(begun).Seconds(), read)
 	return runs, stopped, errors.Join(err, writing)
 }
 

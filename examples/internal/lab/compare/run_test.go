@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/compare"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
@@ -118,6 +119,20 @@ func TestCancelLeavesFamiliesOut(t *testing.T) {
 	}
 	if got := wholeFamilies(runs, 3); len(got) != len(runs) {
 		t.Errorf("of no whole family: %d runs, want all %d", len(got), len(runs))
+	}
+}
+
+// What was read is what the file had, though not all of it is shown.
+func TestCancelSaysWhatWasRead(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	file := &runsFile{known: []compare.Run{{Family: "additive", Search: "a"}, {Family: "additive", Search: "b"}, {Family: "few", Search: "a"}}}
+	cfg := compare.Config{Families: compare.Families()[:1], Searches: []compare.Search{compare.Greedy("a", evolve.GreedyConfig{}),
+		compare.Greedy("b", evolve.GreedyConfig{})}, Calls: 1, Skip: func(string, string, uint64) bool { return true }}
+	var out bytes.Buffer
+	runs, stopped, err := play(ctx, cfg, file, &out)
+	if err != nil || !stopped || len(runs) != 2 || !strings.Contains(out.String(), ", 3 read\n") {
+		t.Errorf("%d runs, %v:\n%s", len(runs), err, &out)
 	}
 }
 

@@ -60,11 +60,11 @@ func study(t *Table, b Budget) (view.Study, error) {
 	if slices.Contains(t.Searches, baseline) {
 		to = baseline
 	}
-	seeds := len(t.Runs(t.Families[0], t.Searches[0]))
+	seeds, _ := t.seeds()
 	s.Facts = []view.Fact{
 		{Name: "Searches", Value: fmt.Sprint(len(t.Searches)), Note: "compared with " + printable.Line(to)},
 		{Name: "Families", Value: fmt.Sprint(len(t.Families))},
-		{Name: "Seeds", Value: fmt.Sprint(seeds), Note: "paired"},
+		{Name: "Seeds", Value: t.Seeds(), Note: "paired"},
 	}
 	s.Tables = []view.Table{scores(t)}
 	differences, err := against(t, to)

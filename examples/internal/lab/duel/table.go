@@ -61,6 +61,24 @@ func NewTable(runs []compare.Run) (*Table, error) {
 // Runs returns those of a search in a family, by seed. It is nil if there are none.
 func (t *Table) Runs(family, search string) []compare.Run { return t.runs[family][search] }
 
+// Seeds returns how many seeds families have: "10", or "3 to 4" of a study that was stopped.
+func (t *Table) Seeds() string {
+	least, most := t.seeds()
+	if least == most {
+		return fmt.Sprint(least)
+	}
+	return fmt.Sprintf("%d to %d", least, most)
+}
+
+func (t *Table) seeds() (least, most int) {
+	least = math.MaxInt
+	for _, family := range t.Families {
+		n := len(t.Runs(family, t.Searches[0]))
+		least, most = min(least, n), max(most, n)
+	}
+	return least, most
+}
+
 // Against compares a search with a baseline. It fails if the table has not both.
 func (t *Table) Against(search, baseline string) (compare.Comparison, error) {
 	if err := t.has(search, baseline); err != nil {

@@ -46,6 +46,9 @@ func TestTable(t *testing.T) {
 	if !math.IsNaN(table.Mean("h", "a")) || !math.IsNaN(table.ReliableScore("h", "a")) {
 		t.Error("a family without runs has numbers")
 	}
+	if got := table.Seeds(); got != "1 to 2" {
+		t.Errorf("%s seeds, want 1 to 2", got)
+	}
 	table.Order([]string{"g"}, []string{"b", "a"})
 	if got := strings.Join(append(table.Families, table.Searches...), " "); got != "g f b a" {
 		t.Errorf("ordered: %s", got)

@@ -27,7 +27,6 @@ func (o *options) estimateTable(all []race.Contender) (string, error) {
 	s := sim.Setting{Family: replay.Family{Name: "log", Arms: l.Arms}, Arms: len(l.Arms), N: meanCalls(l.Run),
 		Rounds: len(l.Run.Selections)}
 	var rows [][]string
-	var logged float64
 	for _, c := range all {
 		steps, err := l.Along(func() bandit.Policy { return c.New(s) }, o.limit)
 		if err != nil {
@@ -38,15 +37,15 @@ func (o *options) estimateTable(all []race.Contender) (string, error) {
 			rows = append(rows, []string{c.Name, err.Error()})
 			continue
 		}
-		logged = e.Logged
 		rows = append(rows, []string{c.Name, fmt.Sprint(e.SelfNormalized), fmt.Sprint(e.IPS),
-			fmt.Sprintf("%.1f of %d", e.Effective, e.Steps), fmt.Sprintf("%.1f", e.Largest), fmt.Sprint(e.Blind)})
+			fmt.Sprintf("%.1f of %d", e.Effective, e.Steps), fmt.Sprintf("%.1f", e.Largest), fmt.Sprint(e.Blind),
+			e.Warning()})
 	}
 	title := fmt.Sprintf("mean reward in the rounds of %s's run, which was %.4f: estimates from its propensities [95 "+
 		"%%].\n"+
-		"A blind round could pull no other arm, though the policy might: what it missed is in no log", l.Run.Algo, logged)
+		"A blind round could pull no other arm, though the policy might: what it missed is in no log", l.Run.Algo, sim.Summarize(l.Run.Rewards).Mean.Value)
 	return table(title, []string{"policy", "self-normalized", "inverse propensity", "rounds left", "largest weight",
-		"blind rounds"}, rows), nil
+		"blind rounds", "not to be relied on, as"}, rows), nil
 }
 
 // meanCalls returns how many calls a round of the run made on average, at least 1. A policy's horizon is so many for

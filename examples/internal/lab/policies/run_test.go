@@ -224,10 +224,27 @@ func TestEstimate(t *testing.T) {
 	if err := Run(t.Context(), strings.Fields("--policies random,ucb --estimate testdata/even.json"), &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"in the rounds of random's run, which was 0.4500", "random  0.45 [", "6.0 of 6"} {
+	for _, want := range []string{"in the rounds of random's run, which was 0.4500", "random  0.45 [", "6.0 of 6", "6 effective steps: need 30"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not printed:\n%s", want, &out)
 		}
+	}
+}
+
+// What the run earned is known, whatever can be said of others.
+func TestEstimateOfPoliciesWithoutAChance(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.json")
+	rows := `[{"generation": 0, "best_fitness": 0.3}, {"generation": 1, "best_fitness": 0.4}, {"generation": 2, "best_fitness": 0.6}]`
+	if err := os.WriteFile(path, []byte(`{"task": "cp", "algo": "random", "N": 1, "bandit_seed": 0, "selections": [1, 1], "propensities": [0.5, 0.5],
+		"rewards": [0.4, 0.6], "arm_results": [{"seed": 1, "trajectory": [{"generation": 0, "best_fitness": 0.3}]}, {"seed": 2, "trajectory": `+rows+`}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := Run(t.Context(), []string{"--policies", "ucb", "--estimate", path}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "no chance to any of the 2 pulls") || !strings.Contains(text, "which was 0.5000") {
+		t.Errorf("%s", text)
 	}
 }
 
@@ -239,7 +256,6 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// Delays let outcomes come late, which changes what is drawn; the arms stay the same.
 // Stopped, a study shows the tables over the families that it has played, and says of how many.
 func TestCanceledBetweenFamilies(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -265,6 +281,7 @@ func TestWithoutFlags(t *testing.T) {
 	}
 }
 
+// Delays let outcomes come late, which changes what is drawn; the arms stay the same.
 func TestDelays(t *testing.T) {
 	tables := make(map[string]bool)
 	for _, args := range []string{"", "--in-flight 3", "--in-flight 3 --delay-sigma 2"} {
