@@ -56,8 +56,6 @@ type Config struct {
 	Output func(input []byte) int
 	// Check returns what is wrong with an output; want is the baseline's. nil means that every byte has to be the same.
 	Check func(input, want, got []byte) error
-	// InputChanges allows a program to change its input, which otherwise makes the program invalid.
-	InputChanges bool
 
 	// Pairs is the number of timed calls of the candidate, each beside one of the baseline; 0 means 15.
 	Pairs int

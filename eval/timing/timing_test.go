@@ -109,20 +109,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A program may change its input where that is allowed.
-func TestInputChanges(t *testing.T) {
-	cfg := config()
-	cfg.InputChanges = true
-	e, err := machine(t).Evaluator(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := e.Evaluate(t.Context(), seed+"\ng = f\ndef f(x, out):\n    g(x, out)\n    x.flags.writeable = True\n    x[:] = 0\n")
-	if err != nil || !r.Valid {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
 func TestConfig(t *testing.T) {
 	good := Config{Build: Python("python3", "f"), Baseline: "x", Input: draw(1)}
 	if c, err := good.filled(); err != nil || c.Pairs != 15 || c.WarmUps != 2 || c.Timeout != 10*time.Second || c.Output(make([]byte, 24)) != 24 {

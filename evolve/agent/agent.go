@@ -27,8 +27,6 @@ import (
 // A Loop is an operator whose children are made by sessions of a model with tools. The same answers make the same
 // session. It may be shared by searches.
 type Loop struct {
-	// LLM is asked; nil means the search's model.
-	LLM llm.LLM
 	// Shell runs a line of a shell with the program's files at hand, contained, and returns what it printed; nil means
 	// that the model has no tool for it. An error ends the run. What it returns is recorded, so a session that is begun
 	// again after a kill sees the same. [NewShell] makes one.

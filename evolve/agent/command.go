@@ -25,7 +25,7 @@ import (
 // A Command is an operator whose children are made by a program of its own, such as a coding agent, in a contained
 // checkout of the parent. It accounts for it in one of two ways.
 //
-// Without a Parse the agent asks a model through package gateway: it gets an address and the token of one session, in the
+// Without a Parse the agent asks the search's model through package gateway: it gets an address and the token of one session, in the
 // variables of OpenAI's and Anthropic's clients, and nothing else of the network. Each of its calls is the session's, so
 // it passes through budget, journal and retries. When the budget or a bound has no room, the agent is ended, and what it
 // left until then is its program. The real key never enters the checkout.
@@ -36,8 +36,6 @@ import (
 // [isolation.None], as its network cannot be contained.
 type Command struct {
 	Editor *command.Editor // runs the agent; required
-	LLM    llm.LLM         // that the agent asks; nil means the search's model
-	Model  string          // the name under which it finds the model; "" means "model"
 	// Bounds limit a session behind the gateway, but for Tries and Time, which is the Editor's Config.Timeout.
 	Bounds      Bounds
 	Instruction string // what is asked for beside the task; "" means to raise the score
@@ -149,7 +147,7 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 	}
 	defer g.Close() // as above
 	m := &meter{Command: c, bounds: c.Bounds.filled(), work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
-	s := g.Open(gateway.SessionConfig{Ask: m.ask, Model: c.Model, Seed: w.Seed, Requests: 4})
+	s := g.Open(gateway.SessionConfig{Ask: m.ask, Seed: w.Seed, Requests: 4})
 	defer s.Close()
 	for _, v := range s.Env() {
 		job.Env = append(job.Env, strings.ReplaceAll(v, s.BaseURL(), "http://{address}"))
@@ -193,7 +191,7 @@ func (m *meter) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	if why := m.begin(); why != "" {
 		return llm.Reply{}, errors.New(why)
 	}
-	reply, err := m.work.Ask(llm.WithTrace(ctx, m.trace), "agent", m.LLM, req)
+	reply, err := m.work.Ask(llm.WithTrace(ctx, m.trace), "agent", nil, req)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	tokens, money := m.bounds.spent(req, reply.Attempts)

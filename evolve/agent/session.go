@@ -105,7 +105,7 @@ func (s *session) ask(ctx context.Context) (llm.Reply, error) {
 	if !s.Text {
 		req.Tools = s.tools()
 	}
-	reply, err := s.work.Ask(ctx, "agent", s.LLM, req)
+	reply, err := s.work.Ask(ctx, "agent", nil, req)
 	s.calls++
 	tokens, money := s.bounds.spent(req, reply.Attempts)
 	s.tokens, s.money = s.tokens+tokens, s.money+money

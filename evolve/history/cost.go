@@ -56,9 +56,9 @@ func (c Cost) sum() Spent { return Spent{c.Calls, c.Tokens.All(), c.FLOPs, c.Mon
 // Prices charge attempts at the sizes and prices of models. An attempt that names none of them is charged as the first.
 type Prices []llm.Model
 
-// Attempt returns what an attempt cost. The call that it is of is counted by [Prices.Call]: it counts once, however
+// attempt returns what an attempt cost. The call that it is of is counted by [Prices.Call]: it counts once, however
 // many attempts it took.
-func (p Prices) Attempt(a llm.Attempt) Cost {
+func (p Prices) attempt(a llm.Attempt) Cost {
 	m := p.model(a.Model)
 	charge := flops.WorstCase.Charge(a, m.ActiveParams, 0)
 	return Cost{Tokens: tokensOf(a), FLOPs: finite(charge), Money: finite(m.Price.Of(a, usageOf(a)))}
@@ -68,7 +68,7 @@ func (p Prices) Attempt(a llm.Attempt) Cost {
 func (p Prices) Call(attempts []llm.Attempt) (sum Cost) {
 	sum.Calls = answered(attempts)
 	for _, a := range attempts {
-		sum = sum.Plus(p.Attempt(a))
+		sum = sum.Plus(p.attempt(a))
 	}
 	return sum
 }

@@ -169,7 +169,7 @@ func (r *Run) BestScore() (best Score, row int) {
 func (r *Run) Line(row, most int) (line []int) {
 	for len(line) < most {
 		line = append(line, row)
-		parent, known := r.Parent(&r.Children[row])
+		parent, known := r.parent(&r.Children[row])
 		if !known || parent < 0 || parent >= row { // a journal written by hand must not lead in a circle
 			break
 		}
@@ -181,7 +181,7 @@ func (r *Run) Line(row, most int) (line []int) {
 
 // parentScore returns what the program scored that a child was made from first, as far as that is known.
 func (r *Run) parentScore(c *Child) Score {
-	switch row, known := r.Parent(c); {
+	switch row, known := r.parent(c); {
 	case !known:
 		return Score{}
 	case row < 0:
@@ -191,9 +191,9 @@ func (r *Run) parentScore(c *Child) Score {
 	}
 }
 
-// Parent returns the row of a child's first parent, -1 if that is what its search began with, and false if it is not
+// parent returns the row of a child's first parent, -1 if that is what its search began with, and false if it is not
 // known.
-func (r *Run) Parent(c *Child) (row int, known bool) {
+func (r *Run) parent(c *Child) (row int, known bool) {
 	switch {
 	case len(c.Parents) == 0:
 		return 0, false

@@ -33,7 +33,7 @@ func (p Prices) Tally(calls iter.Seq[[]llm.Attempt]) Tally {
 func (t *Tally) add(p Prices, attempts []llm.Attempt) (sum Cost) {
 	sum.Calls = answered(attempts)
 	for _, a := range attempts {
-		cost, class := p.Attempt(a), a.Status.Class()
+		cost, class := p.attempt(a), a.Status.Class()
 		sum = sum.Plus(cost)
 		t.Attempts[class]++
 		t.Classes[class] = t.Classes[class].Plus(cost)
