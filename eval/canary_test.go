@@ -138,7 +138,7 @@ func TestCanariesUnderConcurrency(t *testing.T) {
 }
 
 // Whose context ends while it scores a canary leaves that to the next one.
-func TestCanaryGivenUp(t *testing.T) {
+func TestCanaryAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := WithCanaries(Func(func(ctx context.Context, program string) (Result, error) {
 			select {

@@ -50,7 +50,7 @@ func (a *account) begin(arm int, start eval.Candidate) {
 
 // start takes in what an arm spent before its first step, and returns how many calls were answered, how many
 // attempts stalled, and how many evaluations are new.
-func (a *account) start(arm int, spent Generation, scored []memory.Scoring) (calls, stalls, evaluations int) {
+func (a *account) start(arm int, spent Generation, scored []memory.Evaluation) (calls, stalls, evaluations int) {
 	a.count(&spent, scored)
 	calls, stalls = counted(spent)
 	a.res.Calls += calls
@@ -61,7 +61,7 @@ func (a *account) start(arm int, spent Generation, scored []memory.Scoring) (cal
 // add takes in what a pull of the arm brought, and the evaluations that it asked for. It completes the
 // generation: it counts its evaluations, adds the calls that they made, and marks the children whose program came
 // before. place is the index of the generation among the arm's.
-func (a *account) add(arm int, gen *Generation, scored []memory.Scoring) (place int) {
+func (a *account) add(arm int, gen *Generation, scored []memory.Evaluation) (place int) {
 	a.count(gen, scored)
 	a.tuned[arm] += gen.TuneEvaluations
 	a.mark(*gen)
@@ -78,10 +78,10 @@ func (a *account) add(arm int, gen *Generation, scored []memory.Scoring) (place 
 }
 
 // count adds those evaluations to the generation and the result that are new, and the calls that they made.
-func (a *account) count(gen *Generation, scored []memory.Scoring) {
+func (a *account) count(gen *Generation, scored []memory.Evaluation) {
 	gen.Evaluations, gen.TuneEvaluations = 0, 0
 	// Asides must stand in one order, and they ended in any.
-	slices.SortFunc(scored, func(x, y memory.Scoring) int { return bytes.Compare(x.Key[:], y.Key[:]) })
+	slices.SortFunc(scored, func(x, y memory.Evaluation) int { return bytes.Compare(x.Key[:], y.Key[:]) })
 	for _, s := range scored {
 		if !a.evaluated[s.Key] {
 			a.evaluated[s.Key] = true

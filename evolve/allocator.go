@@ -134,7 +134,7 @@ func (al *Allocator) Step(ctx context.Context, turn *Turn) (Generation, error) {
 }
 
 // ready starts the arms before the first step, and returns the error for which there can be no step. It looks at
-// the context before anything is drawn, so that no pull has to be taken back.
+// the context before anything is drawn, so that no pull has to be canceled.
 func (al *Allocator) ready(ctx context.Context, turn *Turn) error {
 	switch {
 	case al.err != nil:
@@ -155,7 +155,7 @@ func (al *Allocator) stepArm(ctx context.Context, turn *Turn, decision allocatio
 		in.step.Beside += al.tunedBeside(p.Arm)
 	}
 	gen, err := al.cfg.Arms[p.Arm].Step(ctx, in)
-	var scored []memory.Scoring
+	var scored []memory.Evaluation
 	if in.step != nil { // an allocator stepped by hand has nobody to correct what its arm returns
 		var noted step.Account
 		gen, noted, err = closed(in.step, gen, err)

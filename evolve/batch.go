@@ -51,7 +51,7 @@ type bredChild struct {
 	child    Child
 	brief    Brief
 	call     record.ID // of its call in a journal, or its session
-	recalled bool      // its reply, or the outcome of its session, is from there
+	recalled bool      // its reply, or how its session ended, is from there
 	lost     bool      // a failed call cost it its evaluation
 	spent    bool      // its session used its Work
 	idle     bool      // its Prepare had nothing to ask for
@@ -72,7 +72,7 @@ func newBatch(b *Breeder, turn *Turn, n int) *batch {
 
 // Breed makes n children, or fewer if turn grants fewer calls. brief is called for each child in order of
 // index. take, if not nil, is called with each child that ended, in the Breeder's Order. It is called before the
-// brief of the child that gets its place in the window. Both are called on the caller's goroutine, so a search
+// brief of the child that gets its slot in the window. Both are called on the caller's goroutine, so a search
 // is plain sequential code however many calls are in flight.
 //
 // The Generation has the children, and says why there are no more. Its Best is the best child so far by a

@@ -313,8 +313,8 @@ func (b *Breeder) takeIn(c Child) {
 // the one with the best mean, and its score may have fallen.
 func (b *Breeder) Lead(c Child) { b.best, b.bestID = c.Candidate, c.ID }
 
-// Demote takes back the best that the last step found: the best is again what it was when that step began. It is for
-// what scores the best of a step again, between two steps (package evolve/audit).
+// Demote reverts to the best of the time when the last step began. Package evolve/audit calls it between two steps, where
+// a second evaluator does not confirm the best of the last one.
 func (b *Breeder) Demote() {
 	if b.now.number > 0 {
 		b.best, b.bestID = b.now.before.Candidate, b.now.before.ID
@@ -372,16 +372,16 @@ func (b *Breeder) Rescore(ctx context.Context, turn *Turn, best []eval.Candidate
 	return again, nil
 }
 
-// samples evaluates each program for the sample of the same place, as many at once as the search has had children
+// samples evaluates each program for the sample of the same index, as many at once as the search has had children
 // under way.
 func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, numbers []int) ([]eval.Result, []error) {
 	results, errs := make([]eval.Result, len(programs)), make([]error, len(programs))
-	places := make(chan struct{}, max(1, b.widest))
+	slots := make(chan struct{}, max(1, b.widest))
 	var wg sync.WaitGroup
 	for i, program := range programs {
 		wg.Go(func() {
-			places <- struct{}{}
-			defer func() { <-places }()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			errs[i] = errors.New("evolve: scoring a program again ended its goroutine") // stands if runtime.Goexit does
 			var err error
 			bad := fault.Guard("scoring a program again", func() {

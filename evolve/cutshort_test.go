@@ -68,7 +68,7 @@ func (c *content) child(ctx context.Context, turn *evolve.Turn, i int) evolve.Ch
 
 // A step in which a call or an evaluation was given up is cut short, whatever its search returns. It is made again
 // when the run goes on, and has the outcome of an undisturbed run.
-func TestGivenUpBehindTheRunsBack(t *testing.T) {
+func TestAbandonedBehindTheRunsBack(t *testing.T) {
 	second := func(llm.Request) time.Duration { return time.Second }
 	for _, tt := range []struct {
 		reason string

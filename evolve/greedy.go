@@ -173,7 +173,7 @@ func (g *Greedy) drift(c Child) {
 	}
 }
 
-// Demote takes back the best that the last step found, and what the search has drifted to.
+// Demote reverts to the best of the time when the last step began, and forgets what the search has drifted to.
 func (g *Greedy) Demote() {
 	g.Breeder.Demote()
 	g.equal = Child{}

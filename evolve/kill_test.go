@@ -343,7 +343,7 @@ func checkLives(t *testing.T, kind killedKind, r report.Bandit, lost int) {
 		}
 		return
 	}
-	if a := r.Total; a == nil || a.Lost != lost || a.Calls[llm.GivenUp] != lost || !kind.answered(a.Calls[llm.Real]) || a.FLOPs.WorstCase.Canceled != lost {
+	if a := r.Total; a == nil || a.Lost != lost || a.Calls[llm.Abandoned] != lost || !kind.answered(a.Calls[llm.Real]) || a.FLOPs.WorstCase.Canceled != lost {
 		t.Errorf("%d calls were lost; the result tells of %+v", lost, a)
 	}
 }

@@ -141,7 +141,7 @@ func TestLostAreThoseThatWereSent(t *testing.T) {
 					t.Fatal(err)
 				}
 				all := readReport(t, data).Total
-				if len(res.Earlier.Lost) != tt.lost || all == nil || all.Lost != tt.lost || all.Calls[llm.GivenUp] != tt.lost || all.Calls[llm.Real] != 6 {
+				if len(res.Earlier.Lost) != tt.lost || all == nil || all.Lost != tt.lost || all.Calls[llm.Abandoned] != tt.lost || all.Calls[llm.Real] != 6 {
 					t.Errorf("%s: %d calls lost, want %d; the result tells of %+v", tt.reason, len(res.Earlier.Lost), tt.lost, all)
 				}
 				if want := 2 * 1e9 * 16000 * float64(tt.lost); all.FLOPs.WorstCase.TimeoutFLOPs != want || all.FLOPs.Exclude.TimeoutFLOPs != 0 {

@@ -496,7 +496,7 @@ func TestStallsRefuseNoEvaluation(t *testing.T) {
 }
 
 // A run that stops with evaluations under way says the same of them when it is made again.
-func TestJournalReplaysEvaluationsThatWereGivenUp(t *testing.T) {
+func TestJournalReplaysEvaluationsThatWereAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := journalPath(t)
 		run := func() []byte {

@@ -68,7 +68,7 @@ type Summary struct {
 	OK         int     `json:"n_ok"`                 // attempts that ended well and came with usage
 	Timeout    int     `json:"n_timeout"`            // attempts that timed out or stalled
 	Error      int     `json:"n_error"`              // attempts that ended in an error
-	Canceled   int     `json:"n_canceled,omitempty"` // attempts that were given up
+	Canceled   int     `json:"n_canceled,omitempty"` // attempts of abandoned calls
 	// TimeoutFLOPs is the part of TotalFLOPs that the rule charged to attempts without usage.
 	TimeoutFLOPs float64 `json:"timeout_flops"`
 	Rule         Rule    `json:"timeout_policy"`

@@ -5,14 +5,14 @@ type Class string
 
 // The classes. Every attempt belongs to exactly one.
 const (
-	Real    Class = "real"     // an answer came: what a budget of calls counts
-	Stall   Class = "stall"    // it timed out or stalled
-	Errored Class = "error"    // it failed
-	GivenUp Class = "canceled" // the caller gave up
+	Real      Class = "real"     // an answer came: what a budget of calls counts
+	Stall     Class = "stall"    // it timed out or stalled
+	Errored   Class = "error"    // it failed
+	Abandoned Class = "canceled" // the caller stopped waiting
 )
 
 // Classes returns all classes, in the order of results.
-func Classes() []Class { return []Class{Real, Stall, Errored, GivenUp} }
+func Classes() []Class { return []Class{Real, Stall, Errored, Abandoned} }
 
 // Class returns the class of an attempt with status s.
 func (s Status) Class() Class {
@@ -22,7 +22,7 @@ func (s Status) Class() Class {
 	case Timeout, Stalled:
 		return Stall
 	case Canceled:
-		return GivenUp
+		return Abandoned
 	}
 	return Errored
 }

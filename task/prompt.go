@@ -41,7 +41,7 @@ func prompt(s Spec, ask Ask) []llm.Message {
 	}
 	for i, p := range ask.Parents {
 		r := p.Result.Clean()
-		fmt.Fprintf(&b, "%s %s:\n\n%s\n\n", title(i, len(ask.Parents)), verdict(r), shown(s, p, ask))
+		fmt.Fprintf(&b, "%s %s:\n\n%s\n\n", title(i, len(ask.Parents)), standing(r), shown(s, p, ask))
 		b.WriteString(feedback(r, ask.bound(ShowFeedback, s.Feedback)))
 	}
 	for _, part := range sections[before:] {
@@ -80,7 +80,7 @@ func section(s Spec, ask Ask, part Section) string {
 	var b strings.Builder
 	for i, p := range part.Programs {
 		r := p.Result.Clean()
-		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(part.Programs), verdict(r),
+		fmt.Fprintf(&b, "Inspiration %d of %d, not to be changed, %s:\n\n%s\n\n", i+1, len(part.Programs), standing(r),
 			shown(s, p, ask))
 		b.WriteString(feedback(eval.Result{Metrics: r.Metrics}, ask.bound(ShowMetrics, min(s.Feedback, maxMetrics))))
 	}
@@ -162,8 +162,8 @@ func title(i, n int) string {
 	return fmt.Sprintf("Program %d of %d,", i+1, n)
 }
 
-// verdict returns the result of the evaluation in one line.
-func verdict(r eval.Result) string {
+// standing returns the result of the evaluation in one line.
+func standing(r eval.Result) string {
 	if r.Valid {
 		return fmt.Sprintf("with score %.6f (higher is better)", r.Score)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 )
 
-// A game plays a policy without a [bandit.Player], which never asks twice about one draw.
+// A game plays a policy itself, since a [bandit.Player] never asks twice about one draw.
 type game struct {
 	policy  bandit.Policy
 	seed    uint64

@@ -33,7 +33,7 @@ const afterFailure = time.Second
 // up to a second. The more queues there are, the longer the wait, so that idle workers do not ask more often.
 const (
 	waitAtOne  = time.Second
-	waitAtMany = 100 * time.Millisecond // for each
+	waitAtMany = 100 * time.Millisecond // at each of several queues
 )
 
 // next takes a job, from each queue in turn, or returns nil if none came for a while.

@@ -184,7 +184,7 @@ func TestARunThatGivesUpLeavesTheOthersJob(t *testing.T) {
 }
 
 // A job that is given up while its worker looks whether there is a result is not evaluated.
-func TestAJobIsGivenUpBeforeItBegins(t *testing.T) {
+func TestAJobIsAbandonedBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	s := start(t, embedded.Config{})
 	h := newHeld()

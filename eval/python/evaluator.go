@@ -66,7 +66,7 @@ func NewEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig) (*Evalua
 	return newEvaluator(ctx, dir, cfg, sandbox.Mechanisms())
 }
 
-// newEvaluator uses only these mechanisms.
+// newEvaluator is NewEvaluator with these mechanisms of containment alone.
 func newEvaluator(ctx context.Context, dir string, cfg EvaluatorConfig,
 	mechanisms []isolation.Mechanism) (*Evaluator, error) {
 	cfg, dir, err := cfg.filled(dir)

@@ -45,16 +45,16 @@ type Loop struct {
 	tuners tuners
 }
 
-// Bounds limit a session. At a bound it ends with the best program that it has tried, or else the one it has. They are
-// looked at before each call, so calls that are under way may pass them: one of a Loop, and as many as an agent that is a
-// program makes at once, of which at most 4 are sent.
+// Bounds limit a session. At a bound a session ends with the best program that it has tried, or else the one it has.
+// Bounds are checked before each call, so calls under way may pass them: one call of a Loop, and up to 4 calls of an agent
+// that is a program.
 type Bounds struct {
-	Calls  int           // of the model; 0 means 30
-	Tokens int           // of prompts and completions; 0 means 400,000
-	Time   time.Duration // 0 means 30 minutes
-	Tries  int           // 0 means 10, negative none
+	Calls  int           // calls of the model; 0 means 30
+	Tokens int           // tokens of prompts and completions; 0 means 400,000
+	Time   time.Duration // wall time; 0 means 30 minutes
+	Tries  int           // evaluations by tries; 0 means 10, negative none
 	Money  float64       // in the currency of Price; 0 means no bound
-	Price  *llm.Price    // what Money is reckoned by, where attempts do not report it themselves
+	Price  *llm.Price    // price of attempts that do not report their cost
 }
 
 func (b Bounds) filled() Bounds {

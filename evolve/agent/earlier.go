@@ -46,7 +46,7 @@ func earlierOf(v *population.View) (list []program) {
 	return list
 }
 
-// earlierPrograms lists them, a line each.
+// earlierPrograms lists the earlier programs, a line each.
 func (s *session) earlierPrograms(context.Context, arguments) (string, error) {
 	var b strings.Builder
 	for _, p := range s.earlier {

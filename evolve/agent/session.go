@@ -183,7 +183,7 @@ func bounded(text string, most int) string {
 		strings.ToValidUTF8(tail, "")
 }
 
-// end returns the outcome of the session: what was submitted, or else the best program that was tried, or the one that there
+// end returns what the session made: what was submitted, or else the best program that was tried, or the one that there
 // is. without is the error of a session that changed nothing.
 func (s *session) end(without error) (string, error) {
 	best := s.program

@@ -156,7 +156,7 @@ func (b *Builder) attempts(pull int, attempts []llm.Attempt) ended {
 	}
 	last := attempts[len(attempts)-1]
 	switch llm.ClassOf(attempts) {
-	case llm.GivenUp:
+	case llm.Abandoned:
 		return b.end(record.Abandoned, attempts, pull, last.Err)
 	case llm.Stall, llm.Errored:
 		return b.end(record.Failure, attempts, pull, last.Err)

@@ -3,9 +3,9 @@ package history
 // A Clock makes one time of all parts of a run: milliseconds since it began, without those in which no process ran.
 // Records carry the time of the machine, which may be set back, so the Clock never runs backwards.
 type Clock struct {
-	Begun, Last int64 // of the machine, in milliseconds since 1970
+	Begun, Last int64 // times of the machine, in milliseconds since 1970
 	Idle        int64 // milliseconds in which no process ran
-	Parts       int   // how many processes worked on it
+	Parts       int   // number of processes that worked on the run
 }
 
 // read takes in the time of a record.

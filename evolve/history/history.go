@@ -28,7 +28,7 @@ type Run struct {
 	FirstArm  int // of the run that began last, in Arms
 	Arms      []Arm
 	Rounds    []Round // in the order of draws
-	Children  []Child // in the order in which they were taken in; one that was made again keeps its place
+	Children  []Child // in the order in which they were taken in; one that was made again keeps its index
 	Best      []int   // rows of the best children, best first, at most 20: of equal programs the first
 	Endpoints []Endpoint
 	Notes     []*Note // what befell it; messages that are equal are one

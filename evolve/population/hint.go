@@ -27,7 +27,7 @@ func (p *Population) hint(b *evolve.Brief, v *View) error {
 	return nil
 }
 
-// followed tells the operator of x of its child, and the selector, the archive and the gates of any.
+// followed tells the operator that made the child x, the selector, the archive and the gates what became of x.
 func (p *Population) followed(x *expected, b Birth) error {
 	o := p.cfg.Operators[x.operator.arm]
 	return firstOf(

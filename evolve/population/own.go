@@ -64,7 +64,7 @@ func (m *Member) shown() *Member {
 	return &c
 }
 
-// restore takes back what parts wrote to members whose rank it changed, and reports whether there are any.
+// restore undoes what parts wrote to members whose rank it changed, and reports whether there are any.
 func restore(members []*Member) (changed bool) {
 	for _, m := range members {
 		if m.rank.known && m.rank != rankOf(m.Result) {

@@ -75,7 +75,7 @@ type Operator interface {
 // programs are judged on others.
 type Gate interface {
 	// Admit returns "" to admit program, and else why it is refused, which costs that child alone. An error ends the
-	// search. It is called on the goroutine of the child, while others are judged. So that the verdict does not depend
+	// search. It is called on the goroutine of the child, while others are judged. So that the decision does not depend
 	// on who comes first, it must not depend on what was taken in after v was made: see View.Taken.
 	Admit(ctx context.Context, v *View, program string) (why string, err error)
 }

@@ -25,7 +25,7 @@ type Unlike struct {
 	// Shingle is how many tokens a shingle has; 0 means 5.
 	Shingle int
 	// Of is with how many programs, the newest, a program is compared; 0 means 10,000. Twice as many are kept, so that
-	// the verdict does not depend on how many were taken in since the child was briefed: let a step have no more
+	// the decision does not depend on how many were taken in since the child was briefed: let a step have no more
 	// children than Of.
 	Of int
 	// Like is a similarity in place of that of shingles; nil means that. It is called on several goroutines.
@@ -39,7 +39,7 @@ type Unlike struct {
 	kept     kept[[]uint64]
 	mu       sync.Mutex
 	index    *likeness
-	known    []known // of arrival first and later
+	known    []known // programs numbered first and later, by arrival
 	first, n int
 }
 

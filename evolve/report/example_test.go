@@ -216,8 +216,8 @@ func ExampleGreedy_lives() {
 		},
 	}
 	r := report.NewGreedy(result, report.Header{Task: "sum", Model: tiny, T: 1, N: 2}, 40)
-	fmt.Println("of the result: ", r.Calls[llm.Real], "answered,", r.Calls[llm.GivenUp], "abandoned")
-	fmt.Println("of the run:    ", r.Total.Calls[llm.Real], "answered,", r.Total.Calls[llm.GivenUp], "abandoned")
+	fmt.Println("of the result: ", r.Calls[llm.Real], "answered,", r.Calls[llm.Abandoned], "abandoned")
+	fmt.Println("of the run:    ", r.Total.Calls[llm.Real], "answered,", r.Total.Calls[llm.Abandoned], "abandoned")
 	fmt.Println("of which lost: ", r.Total.Lost)
 	// Output:
 	// of the result:  2 answered, 0 abandoned

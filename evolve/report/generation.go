@@ -10,25 +10,25 @@ import (
 type generationRow struct {
 	Generation    int      `json:"generation"`
 	BestFitness   float64  `json:"best_fitness"`
-	BestSD        float64  `json:"best_sd,omitempty"` // of the samples that it is the mean of
-	BestN         int      `json:"best_n,omitempty"`  // how many they are; 0 for one
+	BestSD        float64  `json:"best_sd,omitempty"` // standard deviation of the samples of BestFitness
+	BestN         int      `json:"best_n,omitempty"`  // number of these samples; 0 for one
 	ParentFitness *float64 `json:"parent_fitness,omitempty"`
-	// children it was to make: as many calls were granted; in row 0, and if the search does not say, 0
+	// children planned, as many as calls were granted; 0 in row 0, and if the search does not say
 	Width    int       `json:"width,omitempty"`
-	Count    int       `json:"n_children"` // that came to be
+	Count    int       `json:"n_children"` // children made
 	Valid    int       `json:"n_valid"`    // children that are valid; in row 0: 1 if the initial program is
 	Improved int       `json:"n_improved"` // children strictly better than the parent
 	Children childRows `json:"children"`
 	// calls beside the children; in row 0 those before the first generation
 	Asides      []asideRow `json:"asides,omitempty"`
-	Evaluations int        `json:"evaluations,omitempty"`      // that were made, not those remembered
-	Tuned       int        `json:"tune_evaluations,omitempty"` // that a tuner made
-	Seconds     float64    `json:"gen_time_s"`                 // how long it took
-	// of bests by a second evaluator; left out if the search is not audited
+	Evaluations int        `json:"evaluations,omitempty"`      // evaluations made, without those remembered
+	Tuned       int        `json:"tune_evaluations,omitempty"` // evaluations made by a tuner
+	Seconds     float64    `json:"gen_time_s"`                 // wall time of the generation
+	// second evaluations of the best programs; left out if the search is not audited
 	Audits []auditRow `json:"audits,omitempty"`
-	// its best is better than the one before it by a tolerance alone
+	// whether its best is better than the one before by a tolerance alone
 	Lenient bool   `json:"lenient_win,omitempty"`
-	Partial bool   `json:"partial,omitempty"` // cut short
+	Partial bool   `json:"partial,omitempty"` // whether it was cut short
 	Reason  string `json:"reason,omitempty"`  // in row 0: why the initial program has no score
 	Program string `json:"program,omitempty"` // in row 0: the hash of the initial program
 }

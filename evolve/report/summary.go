@@ -40,7 +40,7 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	t := history.Prices(models).Tally(calls)
 	lost := len(r.Earlier.Lost)
 	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %s\n", t.Calls[llm.Real],
-		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.GivenUp]+lost, counted(sum(t.Attempts)+lost, "attempt"))
+		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.Abandoned]+lost, counted(sum(t.Attempts)+lost, "attempt"))
 	fmt.Fprintf(&b, "spent     %s", spent(t.Spent, attempts(calls), models))
 	if lost > 0 {
 		fmt.Fprintf(&b, ", and what %s cost, which nobody knows", lostCallsIn(lost))
@@ -213,7 +213,7 @@ func stateOf(c evolve.Child) string {
 		return "failed"
 	case class == llm.Stall:
 		return "timed out"
-	case class == llm.GivenUp:
+	case class == llm.Abandoned:
 		return "abandoned"
 	}
 	return noProgram

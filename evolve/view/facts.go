@@ -169,7 +169,7 @@ func (l *runLog) costFacts() []Fact {
 
 // classNames are the words for classes of attempts.
 var classNames = map[llm.Class]string{llm.Real: "answered", llm.Stall: "stalled", llm.Errored: "failed",
-	llm.GivenUp: "abandoned"}
+	llm.Abandoned: "abandoned"}
 
 // callNote returns how calls without an answer ended.
 func (l *runLog) callNote() string {

@@ -463,7 +463,7 @@ func TestPoolWaitEndsWithTheContext(t *testing.T) {
 }
 
 // A probe whose caller gives up frees the next call to probe.
-func TestPoolProbeGivenUp(t *testing.T) {
+func TestPoolProbeAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &replica{do: always(errResting)}
 		p := newPool(t, pool.Config{Tries: 1}, a)

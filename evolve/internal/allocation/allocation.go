@@ -85,7 +85,7 @@ const (
 	Budget    Why = "budget"    // a limit bound
 	Target    Why = "target"    // the target was reached
 	Exhausted Why = "exhausted" // every arm is done, or has had its RoundsPerArm
-	Canceled  Why = "canceled"  // the caller gave up
+	Canceled  Why = "canceled"  // the caller stopped the run
 	Error     Why = "error"     // something failed
 )
 
@@ -274,7 +274,7 @@ func (c *Core) Open(arms []Arm) (open []bool, some bool) {
 }
 
 // Take takes in the outcome of a pending pull, in whatever order outcomes come. It reports whether the policy is
-// to be told ([Core.Report]). Otherwise the pull is taken back and the policy never hears of it: the reward of a
+// to be told ([Core.Report]). Otherwise the pull is canceled and the policy never hears of it: the reward of a
 // step that was cut short is not that of the whole step, which a resumed run makes and reports.
 func (c *Core) Take(o Outcome) (report bool, err error) {
 	d, err := c.take(o.Pull)
@@ -324,7 +324,7 @@ func (c *Core) gain(s Score) {
 // and then tells the policy nothing: a single NaN in its sums would make every later probability NaN.
 func (c *Core) Report(pull int, reward float64) error { return c.player.Report(pull, reward) }
 
-// Cancel takes back a pull whose reward could not be told.
+// Cancel undoes a pull whose reward could not be told.
 func (c *Core) Cancel(pull int) error { return c.player.Cancel(pull) }
 
 // End stops the run and returns the stop. If the run has a reason to stop already, that one stands: later reasons

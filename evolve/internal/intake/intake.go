@@ -12,9 +12,8 @@ import (
 // A Queue has the children of one step: those to be begun, those under way, and those that have ended and wait to be
 // taken in. Its window bounds those under way or waiting. One goroutine at a time uses it. [New] makes it.
 //
-// A child that has ended and waits for its turn keeps its place in the window. Otherwise what a brief knows would
-// depend on how many children had ended by then, and the result of taking children by index on which child is
-// faster.
+// A child that has ended and waits for its turn keeps its slot in the window. Otherwise what a brief knows would depend
+// on how many children had ended by then. The result of taking children by index would depend on which child is faster.
 type Queue[T any] struct {
 	n, window int
 	byIndex   bool

@@ -55,7 +55,7 @@ type Ledger struct {
 	stallsAt        map[string]int // the same by endpoint
 }
 
-// New returns a Ledger of a run that has spent nothing. It keeps so much of the limits until [Ledger.Release].
+// New returns a Ledger of a run that has spent nothing. It holds kept back from the limits until [Ledger.Release].
 func New(limits Limits, kept Amounts) *Ledger {
 	l := &Ledger{Limits: limits, kept: kept, stallsAt: make(map[string]int)}
 	l.freed = sync.NewCond(&l.mu)

@@ -26,7 +26,7 @@ import (
 //
 // It is safe for concurrent use. [New] makes it.
 type Programs struct {
-	table *memo.Table[Verdict]
+	table *memo.Table[Result]
 
 	mu    sync.Mutex
 	names map[eval.Evaluator]string // how keys tell evaluators apart
@@ -40,27 +40,27 @@ const room = 64 << 20
 
 // New returns a memory of nothing.
 func New() *Programs {
-	table := memo.New(room, func(v Verdict) int { return v.Result.Size() })
-	table.Keep = Verdict.withoutArtifacts
+	table := memo.New(room, func(v Result) int { return v.Result.Size() })
+	table.Keep = Result.withoutArtifacts
 	return &Programs{table: table, names: make(map[eval.Evaluator]string), alike: make(map[string]int)}
 }
 
-// A Verdict is what an evaluation brought.
-type Verdict struct {
+// A Result is the result of an evaluation, with what it asked and how long it took.
+type Result struct {
 	eval.Result
 	Asked *Asked        // nil if it asked no model
 	Took  time.Duration // as Budget.EvalTime counts it
 	Cut   bool          // its artifacts are forgotten
 }
 
-// withoutArtifacts returns what the memory keeps of a Verdict for good.
-func (v Verdict) withoutArtifacts() Verdict {
+// withoutArtifacts returns what the memory keeps of a Result for good.
+func (v Result) withoutArtifacts() Result {
 	v.Cut, v.Artifacts = len(v.Artifacts) > 0, nil
 	return v
 }
 
-// A Scoring is an evaluation that brought a result, made or remembered.
-type Scoring struct {
+// An Evaluation is one that brought a result, made or remembered.
+type Evaluation struct {
 	Key   record.Key
 	Of    record.Key    // that a journal names it by: Key, unless it cannot be remembered
 	Asked *Asked        // nil if it asked no model
@@ -68,9 +68,9 @@ type Scoring struct {
 	Tuned bool          // it was made for a tuner
 }
 
-// Do returns the Verdict for key: the one remembered, or what compute returns. Callers that ask for one key at the same
+// Do returns the Result for key: the one remembered, or what compute returns. Callers that ask for one key at the same
 // time share one computation.
-func (p *Programs) Do(ctx context.Context, key record.Key, compute func() (Verdict, error)) (Verdict, error) {
+func (p *Programs) Do(ctx context.Context, key record.Key, compute func() (Result, error)) (Result, error) {
 	return p.table.Do(ctx, memo.Key(key), compute)
 }
 

@@ -50,10 +50,10 @@ func TestDoForgetsArtifactsAlone(t *testing.T) {
 	p := New()
 	large := string(make([]byte, room/2))
 	computed := 0
-	do := func(key string) Verdict {
-		v, err := p.Do(t.Context(), record.KeyOf(key), func() (Verdict, error) {
+	do := func(key string) Result {
+		v, err := p.Do(t.Context(), record.KeyOf(key), func() (Result, error) {
 			computed++
-			return Verdict{Result: eval.Result{Valid: true, Score: 3, Artifacts: map[string]string{"a": large}}}, nil
+			return Result{Result: eval.Result{Valid: true, Score: 3, Artifacts: map[string]string{"a": large}}}, nil
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ func (j *Journal) Raise(now map[string]string, larger func(limit string, then ma
 	return err
 }
 
-// goOn takes back the stop, which is the last decision. From now on the run counts as one that was given f from
+// goOn revokes the stop, which is the last decision. From now on the run counts as one that was given f from
 // the beginning. What the smaller limit left no room for before is in the file as refusals, and stands.
 func (j *Journal) goOn(f map[string]string) {
 	j.made = j.made[:len(j.made)-1]

@@ -28,7 +28,7 @@ const (
 	Program    Kind = "program"    // the text of a program, once
 	Evaluation Kind = "evaluation" // what a program scored
 	Tuning     Kind = "tuning"     // what a program scored for a tuner; the file does not have its text
-	// the outcome of a session that makes a child, its program or its error, or a text that it remembers
+	// how a session that makes a child ended, by its program or its error, or a text that it remembers
 	Session Kind = "session"
 	Child   Kind = "child" // a child and what became of it; replay does not read it
 	Taken   Kind = "taken" // which child of a pull was taken in next, where that is not by index

@@ -84,24 +84,24 @@ func (s *Step) remembered(ctx context.Context, e eval.Evaluator, program string,
 		v, err := s.evaluate(ctx, key, e, program, sample)
 		if err == nil {
 			// one by itself each time
-			s.noteScored(memory.Scoring{Key: s.Programs.Unique(key), Of: key, Asked: v.Asked, Took: v.Took})
+			s.noteScored(memory.Evaluation{Key: s.Programs.Unique(key), Of: key, Asked: v.Asked, Took: v.Took})
 		}
 		return v.Result, err
 	}
 	// If an equal program is being evaluated already, Do waits for its result instead of paying for another.
-	v, err := s.Programs.Do(ctx, key, func() (memory.Verdict, error) { return s.evaluate(ctx, key, e, program, sample) })
+	v, err := s.Programs.Do(ctx, key, func() (memory.Result, error) { return s.evaluate(ctx, key, e, program, sample) })
 	if err == nil && v.Cut && s.Journal != nil {
 		v, err = s.evaluate(ctx, key, e, program, sample) // recalls it
 	}
 	if err == nil {
-		s.noteScored(memory.Scoring{Key: key, Of: key, Asked: v.Asked, Took: v.Took})
+		s.noteScored(memory.Evaluation{Key: key, Of: key, Asked: v.Asked, Took: v.Took})
 	}
 	return v.Clone(), err // a search may change the maps of its result, and the memory must not
 }
 
 // evaluate scores program. The result is recalled from the journal, or else made within the budget and recorded.
 func (s *Step) evaluate(ctx context.Context, key record.Key, e eval.Evaluator, program string, sample int) (
-	v memory.Verdict, err error) {
+	v memory.Result, err error) {
 
 	defer func() { s.noteUnscored(key, err) }()
 	a := &memory.Asked{}
@@ -112,19 +112,19 @@ func (s *Step) evaluate(ctx context.Context, key record.Key, e eval.Evaluator, p
 	err = s.bear(ctx, a, err)
 	if err != nil {
 		s.noteCalls(a.Calls()) // paid for, though they brought no result to share
-		return memory.Verdict{}, s.unscored(a, err)
+		return memory.Result{}, s.unscored(a, err)
 	}
-	return memory.Verdict{Result: r, Asked: a.Any(), Took: s.evalTime(took)}, s.record(a, program, r, took)
+	return memory.Result{Result: r, Asked: a.Any(), Took: s.evalTime(took)}, s.record(a, program, r, took)
 }
 
 // earlier returns what an evaluation brought in an earlier incarnation. If the journal does not say, it waits until the
 // evaluation may be made: what the file holds is in the accounts only when replay is over, and a run that is over
 // abandoned this evaluation and has to do so again to have the same result.
 func (s *Step) earlier(ctx context.Context, a *memory.Asked, key record.Key) (
-	v memory.Verdict, found bool, err error) {
+	v memory.Result, found bool, err error) {
 
 	if s.Journal == nil {
-		return memory.Verdict{}, false, nil
+		return memory.Result{}, false, nil
 	}
 	v, found, err = s.recallEvaluation(a, key)
 	if !found && err == nil && !s.Past.Ended {
@@ -155,32 +155,32 @@ func (s *Step) unscored(a *memory.Asked, err error) error {
 
 // recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal has it, and the
 // calls that it made. The evaluator is not asked again, so nobody but the journal knows them.
-func (s *Step) recallEvaluation(a *memory.Asked, key record.Key) (v memory.Verdict, found bool, err error) {
+func (s *Step) recallEvaluation(a *memory.Asked, key record.Key) (v memory.Result, found bool, err error) {
 	s.arrears.RLock()
 	defer s.arrears.RUnlock()
 	a.ID = s.Journal.Claim(key)
 	r, err := s.Journal.RecallEvaluation(a.ID, s.Past.Ended)
 	switch {
 	case err != nil || r == nil:
-		return memory.Verdict{}, false, err
+		return memory.Result{}, false, err
 	case r.N != a.ID.N && r.Kind == record.Refusal && (s.Past.Ended || s.Journal.Finished()):
-		return memory.Verdict{}, false, notScored(r)
+		return memory.Result{}, false, notScored(r)
 	case r.N != a.ID.N && r.Kind == record.Refusal: // the budget may have room now, and the failed call may be answered
-		return memory.Verdict{}, false, nil
+		return memory.Result{}, false, nil
 	case r.N != a.ID.N: // an earlier occurrence, booked then: the memory has only forgotten it
-		return memory.Verdict{Result: *r.Result, Took: s.evalTime(r.Took)}, true, nil
+		return memory.Result{Result: *r.Result, Took: s.evalTime(r.Took)}, true, nil
 	}
 	if err := s.recallAsked(a, r.Asked); err != nil {
-		return memory.Verdict{}, false, err
+		return memory.Result{}, false, err
 	}
 	if r.Kind == record.Refusal {
 		s.noteCalls(a.Calls())
-		return memory.Verdict{}, false, notScored(r)
+		return memory.Result{}, false, notScored(r)
 	}
 	if !s.arrears.counted {
 		s.bookScored(r)
 	}
-	return memory.Verdict{Result: *r.Result, Asked: a.Any(), Took: s.evalTime(r.Took)}, true, nil
+	return memory.Result{Result: *r.Result, Asked: a.Any(), Took: s.evalTime(r.Took)}, true, nil
 }
 
 // recallScored notes an evaluation of a session that is not made again.
@@ -190,7 +190,7 @@ func (s *Step) recallScored(ctx context.Context, of record.Scored) error {
 		return err
 	}
 	a := &memory.Asked{}
-	recall := func() (memory.Verdict, error) {
+	recall := func() (memory.Result, error) {
 		v, found, err := s.recallEvaluation(a, key)
 		if !found && err == nil && !of.None {
 			err = s.Journal.Diverged(s.Pull, a.ID)
@@ -205,8 +205,8 @@ func (s *Step) recallScored(ctx context.Context, of record.Scored) error {
 		s.noteError(err)
 		return nil
 	}
-	var v memory.Verdict
-	made := memory.Scoring{Key: key, Of: key, Tuned: of.Tuned}
+	var v memory.Result
+	made := memory.Evaluation{Key: key, Of: key, Tuned: of.Tuned}
 	if of.Apart {
 		made.Key = s.Programs.Unique(key)
 		v, err = recall()
@@ -382,16 +382,16 @@ func (s *Step) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 	name, known := s.Programs.Name(e)
 	of := record.KeyOf("tuning", name, memory.Trim(program))
 	key := of
-	var v memory.Verdict
+	var v memory.Result
 	var err error
 	if known {
-		v, err = s.Programs.Do(ctx, key, func() (memory.Verdict, error) { return s.tune(ctx, key, e, program) })
+		v, err = s.Programs.Do(ctx, key, func() (memory.Result, error) { return s.tune(ctx, key, e, program) })
 	} else {
 		v, err = s.tune(ctx, key, e, program)
 		key = s.Programs.Unique(key)
 	}
 	if err == nil {
-		s.noteScored(memory.Scoring{Key: key, Of: of, Tuned: true})
+		s.noteScored(memory.Evaluation{Key: key, Of: of, Tuned: true})
 	} else if limit, _ := fault.Refusal(err); limit == "" {
 		s.noteError(err)
 	}
@@ -414,7 +414,7 @@ func tuneResult(r eval.Result) eval.Result {
 
 // tune recalls a tune evaluation from the journal, or makes it within the budget and records it.
 func (s *Step) tune(ctx context.Context, key record.Key, e eval.Evaluator, program string) (
-	v memory.Verdict, err error) {
+	v memory.Result, err error) {
 
 	defer func() { s.noteUnscored(key, err) }()
 	a := &memory.Asked{}
@@ -424,20 +424,20 @@ func (s *Step) tune(ctx context.Context, key record.Key, e eval.Evaluator, progr
 	set := ledger.Amounts{TuneEvaluations: 1}
 	// Unlike an evaluation, which scores what was paid for, it is not begun once the run is coming to an end.
 	if err := s.Ledger.Reserve(ctx, llm.TraceOf(ctx).Drain, set); err != nil {
-		return memory.Verdict{}, s.unscored(a, err) // the tuner goes on with what it has
+		return memory.Result{}, s.unscored(a, err) // the tuner goes on with what it has
 	}
 	worst := s.EvalWorst
 	r, took, err := clocked(ctx, e, program, 0, worst, worst > 0, refuseToAsk)
 	if err != nil {
 		s.Ledger.Settle(set, ledger.Amounts{})
-		return memory.Verdict{}, err
+		return memory.Result{}, err
 	}
 	s.Ledger.Settle(set, set)
 	r = tuneResult(r)
 	if s.Journal != nil {
 		err = s.Journal.Write(a.ID, record.Record{Kind: record.Tuning, Result: &r, Took: took})
 	}
-	return memory.Verdict{Result: r}, err
+	return memory.Result{Result: r}, err
 }
 
 // refuseToAsk is what llm.Ask calls in a tune evaluation.

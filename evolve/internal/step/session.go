@@ -161,7 +161,7 @@ func (w *Session) use() {
 	w.used = true
 }
 
-// Do returns the outcome of the session: from the journal, or else made now and recorded. recalled says which.
+// Do returns how the session ended: from the journal, or else made now and recorded. recalled says which.
 func (w *Session) Do(ctx context.Context, make func(context.Context) (string, error)) (
 	program string, recalled bool, err error) {
 
@@ -244,7 +244,7 @@ func (w *Session) cut(ctx context.Context, err error) error {
 	return nil
 }
 
-// record writes the outcome of the session, on disk when it returns.
+// record writes how the session ended, on disk when it returns.
 func (w *Session) record(program, limit string, err error) error {
 	s := w.step
 	s.mu.Lock()
@@ -263,7 +263,7 @@ func (w *Session) record(program, limit string, err error) error {
 	return w.step.Journal.Write(w.id, r)
 }
 
-// recall returns the outcome of the session in an earlier incarnation, and notes what it asked for and evaluated.
+// recall returns how the session ended in an earlier incarnation, and notes what it asked for and evaluated.
 func (w *Session) recall(ctx context.Context) (program string, recalled bool, err error) {
 	t := w.step
 	if t == nil || t.Journal == nil {

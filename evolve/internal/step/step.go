@@ -70,10 +70,10 @@ type Step struct {
 
 // An Account is what is noted of a step.
 type Account struct {
-	Calls  []memory.Call    // in the order in which they ended
-	Scored []memory.Scoring // evaluations that brought a result, made or remembered
-	Judged int              // calls that were answered while programs waited for their evaluation
-	Idle   int              // children whose Prepare had nothing to ask for
+	Calls  []memory.Call       // in the order in which they ended
+	Scored []memory.Evaluation // evaluations that brought a result, made or remembered
+	Judged int                 // calls that were answered while programs waited for their evaluation
+	Idle   int                 // children whose Prepare had nothing to ask for
 	// Took holds how long each Breed of the step took, in order. A Breadth decides by these times, so the journal
 	// keeps them as they were measured.
 	Took []time.Duration
@@ -168,7 +168,7 @@ func (s *Step) Idled() {
 // noteScored notes that an evaluation brought a result. Two steps that are made at once may ask for the same
 // evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one
 // whose outcome is taken in first.
-func (s *Step) noteScored(e memory.Scoring) {
+func (s *Step) noteScored(e memory.Evaluation) {
 	s.noteEffect(record.Scored{Key: hexadecimal(e.Of), Tuned: e.Tuned, Apart: e.Of != e.Key})
 	s.each(func(p *Step) { p.account.Scored = append(p.account.Scored, e) })
 }

@@ -28,7 +28,7 @@ const (
 func (d *Distrust) register(fs *flag.FlagSet) {
 	fs.StringVar(&d.audit, "audit", "",
 		"score the best of each generation on held-out cases: report or demote\n"+
-			"They are cases that the task keeps from the search. report says what they score; demote takes back "+
+			"They are cases that the task keeps from the search. report says what they score; demote drops "+
 			"a best that is not better there, so that the held-out score is one that was selected by")
 	d.Canary.register(fs, "the run stops")
 }

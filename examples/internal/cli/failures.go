@@ -17,7 +17,7 @@ type failures struct {
 	told map[string]bool // by kind
 }
 
-// tell prints the failure err, unless one of its kind was printed before or the call was given up.
+// tell prints the failure err, unless one of its kind was printed before or the call was abandoned.
 func (f *failures) tell(reply llm.Reply, err error) {
 	status := llm.StatusOf(err)
 	if err == nil || status == llm.Canceled || len(reply.Attempts) == 0 {

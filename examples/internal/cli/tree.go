@@ -87,7 +87,7 @@ func (o *Options) TreeTask(ctx context.Context) (task.Task, error) {
 		return nil, Usagef("--nats has no effect with --base: trees are scored on this machine")
 	}
 	cfg.Build = shell("{ " + cmp.Or(f.test, ":") + "\n} >&2") // a step of its own, so that the next one finds a fresh tree
-	cfg.Run = scoring(f.score)
+	cfg.Run = inFolder(f.score)
 	about := "You improve a tree of files."
 	if f.about != "" {
 		text, err := os.ReadFile(f.about)
@@ -123,12 +123,12 @@ func (o *Options) Checkout() commands.Config {
 // --test.
 func (o *Options) Trying(command string) (eval.Evaluator, error) {
 	cfg := o.Checkout()
-	cfg.Timeout, cfg.Run = o.EvalTimeout, scoring(command)
+	cfg.Timeout, cfg.Run = o.EvalTimeout, inFolder(command)
 	return commands.NewEvaluator(cfg)
 }
 
-// scoring returns what runs a shell command in a program's folder.
-func scoring(command string) []string {
+// inFolder returns what runs a shell command in a program's folder.
+func inFolder(command string) []string {
 	return append(shell(`cd "$0" && { `+command+"\n}"), "{program}")
 }
 

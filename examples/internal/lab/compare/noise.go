@@ -74,7 +74,7 @@ func writeNoise(stdout io.Writer, runs []compare.Run, o options, families []nois
 	fmt.Fprintf(stdout, "True gain at %d evaluations, %d seeds; claimed less true, by the search's own score and by "+
 		"fresh samples\n\n", o.calls, o.seeds)
 	var all []noisy.Gain
-	var without error // a ratio: what was made is shown nevertheless
+	var without error // why some ratios are missing; all others are shown
 	for _, f := range families {
 		for _, s := range searches {
 			g, err := noisy.Gains(runs, f, s.Name, "once")
