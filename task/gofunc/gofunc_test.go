@@ -99,18 +99,29 @@ func evaluate(t *testing.T, s task.Task, program string) eval.Result {
 	return r
 }
 
+// settles evaluates a program until its score is as it should be, at most ten times: a machine that does much else may
+// spoil one measurement, and hardly ten.
+func settles(t *testing.T, s task.Task, program string, low, high float64) {
+	t.Helper()
+	var r eval.Result
+	for range 10 {
+		if r = evaluate(t, s, program); !r.Valid || r.Score >= low && r.Score <= high {
+			break
+		}
+	}
+	if !r.Valid || r.Score < low || r.Score > high {
+		t.Errorf("%+v, want a score of %v to %v for\n%s", r, low, high, program)
+	}
+}
+
 // A slower function scores less, one that does not sort or compile is invalid, and says why.
 func TestScores(t *testing.T) {
 	cfg := config(t)
 	cfg.Test = test
 	s := sorting(t, cfg)
-	if r := evaluate(t, s, s.Initial()); !r.Valid || r.Score < 0.5 || r.Score > 2 {
-		t.Errorf("the initial function: %+v", r)
-	}
+	settles(t, s, s.Initial(), 0.5, 2)
 	twice := strings.Replace(initial, "{ slices.Sort(xs) }", "{ slices.Sort(slices.Clone(xs)); slices.Sort(slices.Clone(xs)); slices.Sort(xs) }", 1)
-	if r := evaluate(t, s, twice); !r.Valid || r.Score > 0.7 {
-		t.Errorf("sorting three times: %+v", r)
-	}
+	settles(t, s, twice, 0, 0.7)
 	for _, tt := range []struct{ why, program, said string }{
 		{"the test fails", "package sorting\nfunc Sort(xs []int) {}", "not sorted"},
 		{"it does not compile", "package sorting\nfunc Sort(xs []int) { return 1 }", "too many return values"},
@@ -192,9 +203,7 @@ func Sort(xs []int) { kept = append(kept, make([]int, len(xs))); work(xs) }`, tr
 			}
 		})
 	}
-	if r := evaluate(t, s, initial); !r.Valid || r.Score > 1.3 {
-		t.Errorf("after all that an honest copy has %+v", r)
-	}
+	settles(t, s, initial, 0, 1.3) // after all that
 }
 
 // What leads out of the language is refused before it is compiled.

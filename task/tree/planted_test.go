@@ -175,7 +175,7 @@ func TestPlantedFaults(t *testing.T) {
 		t.Skip("go is not on the PATH")
 	}
 	const calls = 64
-	seeds := cmp.Or(*plantedRuns, notrun.Length(4, 6))
+	seeds := cmp.Or(*plantedRuns, notrun.Length(2, 6))
 	for _, f := range notrun.Few(faults, 1) {
 		t.Run(f.name, func(t *testing.T) {
 			of, model := planted(t, f)

@@ -22,7 +22,8 @@ func problems() (all []Problem) {
 	for _, p := range geometry.Problems() {
 		all = append(all, Problem{p.Key, p.Task})
 	}
-	return append(all, Problem{packing.Key, packing.Weibull().Task}, Problem{Key: textKey})
+	bins := func(r eval.Runner, language string) (task.Task, error) { return packing.Weibull().Task(r, language) }
+	return append(all, Problem{packing.Key, bins}, Problem{Key: textKey}) // instances are drawn when they are needed
 }
 
 // Problem returns the built-in problem that --task names, and false if --task is a folder. Anything else is a

@@ -1,4 +1,4 @@
-package open
+package main
 
 import (
 	"os"
@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
+	"github.com/evoalloc/evoalloc/examples/internal/open"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
 // A worker's candidates cannot read the seed by which it shows the queue who it is.
 func TestCandidatesCannotReadAWorkersSeed(t *testing.T) {
-	if _, err := python.Find(t.Context()); err != nil {
-		t.Log(err)
+	if noPython {
 		notrun.Skip(t)
 	}
 	dir := t.TempDir()
@@ -39,7 +38,7 @@ func TestCandidatesCannotReadAWorkersSeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tk, end, err := Task(t.Context(), &o.Options)
+		tk, end, err := open.Task(t.Context(), &o.Options)
 		if err != nil {
 			t.Fatal(err)
 		}
