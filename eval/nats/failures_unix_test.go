@@ -269,7 +269,7 @@ func TestProgramsBesideOneThatEndsWorkers(t *testing.T) {
 	s := start(t, embedded.Config{})
 	newFleet(t, s.URL(), 2)
 	cfg := quick(s.URL())
-	cfg.Deaths = 1
+	cfg.Deaths, cfg.Lost = 1, 5*time.Second // no worker of an innocent program is to be silent for so long
 	e := run(t, cfg)
 	var condemned atomic.Int64
 	var all sync.WaitGroup

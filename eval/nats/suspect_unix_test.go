@@ -38,7 +38,7 @@ func TestASuspectIsEvaluatedAlone(t *testing.T) {
 		}
 		return length(ctx, program)
 	})})
-	e := run(t, nats.Config{Server: server, Lost: 2 * time.Second, Timeout: 2 * time.Second, Deaths: 1})
+	e := run(t, nats.Config{Server: server, Lost: time.Minute, Timeout: 2 * time.Second, Deaths: 1})
 	var all sync.WaitGroup
 	all.Go(func() {
 		if r, err := e.Evaluate(t.Context(), "suspect"); err != nil || !r.Valid {

@@ -158,7 +158,7 @@ func ExampleStats() {
 func ExampleDeparture() {
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(llmtest.Request) llmtest.Fault { return "hang" }})
 	defer srv.Close()
-	impatient := http.Client{Timeout: 300 * time.Millisecond}
+	impatient := http.Client{Timeout: 2 * time.Second}
 	body := strings.NewReader(`{"seed": 9, "messages": [{"role": "user", "content": "hello"}]}`)
 	if _, err := impatient.Post(srv.URL+"/chat/completions", "application/json", body); err != nil {
 		srv.Drain(context.Background())

@@ -70,7 +70,7 @@ func ExampleStream() {
 	client, err := openai.New(openai.Config{
 		BaseURL: srv.URL,
 		Model:   llm.Model{Key: "qwen3-8b", ActiveParams: 8_190_726_144},
-		Stream:  openai.Stream{Silence: 500 * time.Millisecond},
+		Stream:  openai.Stream{Silence: 2 * time.Second},
 	})
 	if err != nil {
 		fmt.Println(err)
