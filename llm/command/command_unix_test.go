@@ -169,7 +169,7 @@ func TestChildren(t *testing.T) {
 	if err != nil || reply.Text != "hello\n" {
 		t.Errorf("a child outside of the group: %+v, %v", reply, err)
 	}
-	text, err := os.ReadFile(pids + "2")
+	text, err := os.ReadFile(pids)
 	if err != nil {
 		t.Fatal(err)
 	}
