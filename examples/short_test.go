@@ -89,7 +89,7 @@ func TestBanditGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	journal := filepath.Join(folder, "results/bandit/cp/offline/example.journal")
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if info, err := os.Stat(journal); err == nil && info.Size() > 100_000 {
 			break
 		}

@@ -37,7 +37,7 @@ func TestWaitForAnInterpreterIsQueued(t *testing.T) {
 		case <-queued:
 		case err := <-ended:
 			t.Fatalf("%s: it ends, without an interpreter: %v", tt.reason, err)
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			e.pool.sem.Release(1) // so that the evaluator can be closed
 			t.Fatalf("%s: it waits, and says so to nobody", tt.reason)
 		}

@@ -49,7 +49,7 @@ func kill(t *testing.T, path string, children int) {
 	}
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if n, open, part := progress(path); part > parts && n >= was+children && open > 0 {
 			return
 		}

@@ -176,7 +176,7 @@ func TestContainLeavesNothing(t *testing.T) {
 		contained(t, p, "exit 0")
 	}
 	var confined []string
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if confined = confinedThreads(t); len(confined) == 0 {
 			break // a thread ends a little after its goroutine
 		}
@@ -262,7 +262,7 @@ func TestItself(t *testing.T) {
 			defer process.Wait()
 			defer process.Kill()
 			var name []byte
-			for begin := time.Now(); string(name) != "sleep\n" && time.Since(begin) < time.Minute; time.Sleep(time.Millisecond) {
+			for begin := time.Now(); string(name) != "sleep\n" && time.Since(begin) < 5*time.Minute; time.Sleep(time.Millisecond) {
 				name, _ = os.ReadFile(fmt.Sprintf("/proc/%d/comm", process.Pid()))
 			}
 			if string(name) != "sleep\n" {
