@@ -163,7 +163,7 @@ func (b *Builder) Add(r record.Record) (row int) {
 	return row
 }
 
-// numbers returns a record with finite numbers alone, as JSON has no others. An observer may tell of some.
+// numbers returns a record with finite numbers alone, as JSON has no others.
 func numbers(r record.Record) record.Record {
 	r.Reward, r.Prob = finite(r.Reward), finite(r.Prob)
 	if r.Score != finite(r.Score) {
@@ -266,32 +266,10 @@ func (b *Builder) begins(at int, start Start) {
 		start.Score = Score{}
 	}
 	a := &b.run.Arms[at]
-	late := a.Steps > 0 && !a.Start.Known
 	start.Known = true
 	a.Start = start
-	switch {
-	case a.Steps == 0:
+	if a.Steps == 0 {
 		a.Best = start.Score
-	case late:
-		b.beginsLate(at)
-	}
-}
-
-// beginsLate takes in what an arm begins with after its first children: an observer hears of it when their step ends.
-func (b *Builder) beginsLate(at int) {
-	a := &b.run.Arms[at]
-	for _, p := range b.pulls {
-		if p.arm != at {
-			continue
-		}
-		for _, row := range p.rows {
-			c := &b.run.Children[row]
-			c.Improved = c.score().Better(a.Start.Score)
-		}
-	}
-	a.before = a.Start.Score
-	if a.before.Better(a.Best) {
-		a.Best = a.before
 	}
 }
 

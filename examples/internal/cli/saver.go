@@ -70,17 +70,17 @@ func (s saver) save(file any, r *evolve.Result) (saved bool, err error) {
 			Printf("stopped before the journal was read to its end: %s says more, and is left as it is\n", base+".json")
 			return false, nil
 		}
-	} else { // what an earlier incarnation left unfinished is whole now
-		os.Remove(s.partial() + ".json")
-		os.Remove(s.partial() + s.ext)
-		os.Remove(s.partial() + pageEnding)
-		os.Remove(s.partial() + patchEnding)
 	}
 	if err := report.Save(base+".json", file); err != nil {
 		return false, err
 	}
 	if err := report.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
 		return false, err
+	}
+	if !unfinished(r) { // what an earlier incarnation left unfinished is whole now
+		for _, ext := range []string{".json", s.ext, pageEnding, patchEnding} {
+			os.Remove(s.partial() + ext)
+		}
 	}
 	Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
 	return true, saveDiff(s.task, base+patchEnding, r.Best.Program, report.SaveFile)

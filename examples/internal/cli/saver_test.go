@@ -42,3 +42,25 @@ func TestSave(t *testing.T) {
 		}
 	}
 }
+
+// A whole run that cannot be saved leaves what was saved before.
+func TestSaveFails(t *testing.T) {
+	dir := t.TempDir()
+	s := saver{nil, filepath.Join(dir, "run.json"), ".txt"}
+	r := &evolve.Result{Stop: evolve.StopCanceled, Best: eval.Candidate{Program: "1"}}
+	if _, err := s.save(r, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(s.path, 0o777); err != nil { // in the place of the result
+		t.Fatal(err)
+	}
+	r.Stop = evolve.StopBudget
+	if _, err := s.save(r, r); err == nil {
+		t.Fatal("saved in the place of a folder")
+	}
+	for _, ext := range []string{".json", ".txt"} {
+		if _, err := os.Stat(s.partial() + ext); err != nil {
+			t.Error(err)
+		}
+	}
+}

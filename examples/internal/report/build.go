@@ -33,6 +33,7 @@ const (
 type builder struct {
 	page  view.Page
 	seen  map[string]bool // paths of runs without their ending, as a journal and a result may be of one run
+	study []string        // paths of the folders and tables whose studies are shown
 	bases []string        // folders that programs may be changes of
 	left  int             // runs that are more than mostTabs
 	words []string        // what could not be shown, and why
@@ -94,7 +95,7 @@ func (b *builder) addFolder(ctx context.Context, folder string) error {
 			b.words = append(b.words, fmt.Sprintf("not shown: %v", err))
 		}
 	}
-	if results > 1 {
+	if results > 1 && b.compares(folder) {
 		studies, err := analyze.Studies(ctx, folder)
 		if err != nil {
 			b.words = append(b.words, fmt.Sprintf("no study of %s: %v", folder, err))
@@ -170,6 +171,7 @@ func (b *builder) result(path string) error {
 	}
 	run, err := view.ReadResult(path, name(path))
 	if err != nil {
+		delete(b.seen, base(path)) // what was left before the run was over may be shown in its place
 		return fmt.Errorf("report: %w", err)
 	}
 	if journal := strings.TrimSuffix(path, resultEnd) + journalEnd; exists(journal) {
@@ -188,6 +190,9 @@ func exists(path string) bool {
 
 // comparison adds the runs of evoalloc compare.
 func (b *builder) comparison(path string) error {
+	if !b.compares(path) {
+		return nil
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -211,6 +216,16 @@ func (b *builder) room(path string) bool {
 		b.left++
 		return false
 	}
+	return true
+}
+
+// compares reports whether the study of the folder or table at path is not shown yet.
+func (b *builder) compares(path string) bool {
+	path = filepath.Clean(path)
+	if slices.Contains(b.study, path) {
+		return false
+	}
+	b.study = append(b.study, path)
 	return true
 }
 

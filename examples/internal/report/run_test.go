@@ -90,6 +90,16 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// What is named twice is shown once: its runs, and what they were made to compare.
+func TestFolderTwice(t *testing.T) {
+	once := build(t, results)
+	b := build(t, results, results+"/../"+filepath.Base(results))
+	if len(once.page.Studies) == 0 || len(b.page.Studies) != len(once.page.Studies) || len(b.page.Runs) != len(once.page.Runs) {
+		t.Errorf("%d studies of %d runs, want %d of %d", len(b.page.Studies), len(b.page.Runs), len(once.page.Studies),
+			len(once.page.Runs))
+	}
+}
+
 // Of a run that has both, the journal is shown, which has the programs.
 func TestJournalBeforeResult(t *testing.T) {
 	dir := t.TempDir()
@@ -203,6 +213,15 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 	if b := build(t, dir); len(b.page.Runs) != 1 || !strings.Contains(strings.Join(b.words, "\n"), "not shown: ") {
 		t.Errorf("%d runs, said: %q", len(b.page.Runs), b.words)
+	}
+	dir = t.TempDir()
+	for name, text := range map[string]string{"r.json": "{", "r.partial.json": string(result)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b := build(t, dir); len(b.page.Runs) != 1 || b.page.Runs[0].Name != "r.partial" {
+		t.Errorf("%d runs beside a damaged result, said: %q", len(b.page.Runs), b.words)
 	}
 	paths = nil
 	for i := range mostTabs + 2 {

@@ -170,14 +170,20 @@ func median(values []float64) float64 { return slices.Sorted(slices.Values(value
 // which fewer than k of n fair coins show heads with a chance of at most 0.025. It assumes nothing of the values.
 func interval(values []float64) (low, high float64) {
 	n := len(values)
-	k, chance, below := 0, math.Pow(0.5, float64(n)), 0.0
-	for below+chance <= 0.025 {
-		below += chance
-		chance *= float64(n-k) / float64(k+1)
+	k, below := 0, 0.0
+	for below += heads(n, k); below <= 0.025; below += heads(n, k) {
 		k++
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[max(k-1, 0)], sorted[n-max(k, 1)]
+}
+
+// heads returns the chance that k of n fair coins show heads. It goes by logarithms: 0.5ⁿ is 0 for many coins.
+func heads(n, k int) float64 {
+	all, _ := math.Lgamma(float64(n + 1))
+	up, _ := math.Lgamma(float64(k + 1))
+	down, _ := math.Lgamma(float64(n - k + 1))
+	return math.Exp(all - up - down - float64(n)*math.Ln2)
 }
 
 func score(values []float64) string { return fmt.Sprintf("%.4f", median(values)) }
