@@ -14,7 +14,7 @@ import (
 // has one row.
 type childColumns struct {
 	Arm      []int      `json:"arm"`
-	Pull     []int      `json:"pull"`
+	Pull     []int      `json:"pull"`  // the row of its round
 	Step     []int      `json:"step"`  // of its arm, from 1
 	Index    []int      `json:"index"` // in its step, from 0
 	ID       []int      `json:"born"`  // order of birth in its arm, from 1
@@ -59,7 +59,7 @@ func (l *runLog) children(from int) childColumns {
 	of := l.run.Children[from:]
 	c := childColumns{ // empty and not null, since the script reads their lengths
 		Arm:     column(of, func(c *history.Child) int { return c.Arm }),
-		Pull:    column(of, func(c *history.Child) int { return l.run.Rounds[c.Round].Pull }),
+		Pull:    column(of, func(c *history.Child) int { return c.Round }),
 		Step:    column(of, func(c *history.Child) int { return c.Step }),
 		Index:   column(of, func(c *history.Child) int { return c.Index }),
 		ID:      column(of, func(c *history.Child) int { return c.ID }),

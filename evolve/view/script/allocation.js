@@ -57,20 +57,32 @@ function drawAllocation(pen, look, run) {
   pen.word((frame.left + frame.right) / 2, frame.bottom + 27, 'round', look.soft, 'middle', 11);
 }
 
-// roundsThatRose reports for each round whether it raised the run's best score.
+// roundsThatRose reports for each round whether a child of it raised the run's best score. Of rounds that are under way
+// together the last may end first.
 function roundsThatRose(run) {
+  const c = run.children;
+  const rose = run.rounds.arm.map(() => false);
   let most = Math.max(...run.arms.filter(a => a.valid).map(a => a.start));
-  return run.rounds.best.map((best, i) => {
-    if (!run.rounds.over[i] || best === null || !(best > most)) return false;
-    most = best;
-    return true;
-  });
+  for (let row = 0; row < c.arm.length; row++) {
+    if (!isValid(run, row) || !(c.score[row] > most)) continue;
+    most = c.score[row];
+    rose[c.pull[row]] = true;
+  }
+  return rose;
 }
 
+// scoredFrom returns when the run had its first score.
+function scoredFrom(run) {
+  if (run.arms.some(a => a.valid)) return -Infinity;
+  return run.children.time.reduce((least, time, row) => isValid(run, row) ? Math.min(least, time) : least, Infinity);
+}
+
+// saveRounds saves the rounds. What is known at a round's end only is empty before.
 function saveRounds(run) {
-  const r = run.rounds;
+  const r = run.rounds, scored = scoredFrom(run);
+  const known = (i, value) => r.over[i] ? value : null;
   saveTable(run.name + '_rounds',
     ['round', 'search', 'propensity', 'calls', 'reward', 'over', 'best', 'begin_ms', 'end_ms'],
-    r.arm.map((a, i) => [i + 1, armName(run, a), r.prob[i], r.calls[i], r.reward[i], r.over[i], r.best[i], r.begin[i],
-      r.end[i]]));
+    r.arm.map((a, i) => [i + 1, armName(run, a), r.prob[i], r.calls[i], known(i, r.reward[i]), r.over[i],
+      known(i, r.end[i] >= scored ? r.best[i] : null), r.begin[i], known(i, r.end[i])]));
 }

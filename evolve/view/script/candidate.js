@@ -10,7 +10,8 @@ function candidatePart(app) {
   part.update = run => {
     const row = app.selected;
     if (row < 0 || row >= run.children.arm.length) return false;
-    const key = run.id + ' ' + row;
+    const c = run.children; // of a child that is scored again its row changes
+    const key = [run.id, row, c.state[row], c.score[row], c.samples[row], c.program[row]].join(' ');
     if (part.asked === key) return true;
     part.asked = key;
     keep.disabled = true;

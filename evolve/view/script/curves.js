@@ -76,8 +76,8 @@ function curveOptions(run, axis, width) {
       series: [{ label: axis.name, value: (_, v) => v === null ? '\u2013' : compact(v) }, ...series],
     scales: { x: { time: false } }, legend: { live: !many, show: !many,
       markers: { dash: (u, i) => (u.series[i].dash || []).length ? 'dashed' : 'solid' } },
-    axes: [Object.assign({ label: axis.name, labelSize: 22, values: (_, vs) => vs.map(compact) }, side),
-      Object.assign({ size: 70, values: (_, vs) => vs.map(score) }, side)],
+    axes: [Object.assign({ label: axis.name, labelSize: 22, values: (_, vs) => apart(vs, compact, 3) }, side),
+      Object.assign({ size: 70, values: (_, vs) => apart(vs, score, 6) }, side)],
     cursor: { focus: { prox: 16 }, drag: { x: true, y: false } }, focus: { alpha: 0.3 },
   };
 }
@@ -130,8 +130,10 @@ function drawFrame(pen, look, frame, xName, yName) {
   const up = ticks(frame.y0, frame.y1, (frame.bottom - frame.top) / 50);
   pen.lines([...across.map(x => [placeX(frame, x), frame.top, placeX(frame, x), frame.bottom]),
     ...up.map(y => [frame.left, placeY(frame, y), frame.right, placeY(frame, y)])], look.line, 1);
-  for (const x of across) pen.word(placeX(frame, x), frame.bottom + 16, compact(x), look.soft, 'middle', 11);
-  for (const y of up) pen.word(frame.left - 6, placeY(frame, y) + 4, score(y), look.soft, 'end', 11);
+  apart(across, compact, 3).forEach((text, i) =>
+    pen.word(placeX(frame, across[i]), frame.bottom + 16, text, look.soft, 'middle', 11));
+  apart(up, score, 6).forEach((text, i) =>
+    pen.word(frame.left - 6, placeY(frame, up[i]) + 4, text, look.soft, 'end', 11));
   pen.word((frame.left + frame.right) / 2, frame.bottom + 34, xName, look.soft, 'middle');
   if (yName) pen.word(6, frame.top - 4, yName, look.soft, 'start', 11);
 }

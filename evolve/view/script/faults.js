@@ -14,8 +14,8 @@ function faultsPart(app) {
       { head: 'Attempts', numeric: true, get: i => grouped(attempts(servers()[i])),
         value: i => attempts(servers()[i]) },
       { head: 'Ended', get: i => statuses(servers()[i]) },
-      { head: 'Latency', numeric: true, note: 'median of answered attempts', get: i => duration(servers()[i].latency),
-        value: i => servers()[i].latency },
+      { head: 'Latency', numeric: true, note: 'median of answered attempts',
+        get: i => duration(servers()[i].latency || NaN), value: i => servers()[i].latency || null },
       { head: 'Errors', optional: true, get: i => errors(servers()[i]) },
     ],
   });

@@ -6,17 +6,26 @@ function grouped(x) {
 }
 
 // compact writes x in a few characters: 950, 12.3 k, 4.56 M, 7.8e15.
-function compact(x) {
+function compact(x, digits = 3) {
   const size = Math.abs(x);
-  if (size < 1e4) return size === 0 || size >= 100 ? grouped(Math.round(x)) : String(+x.toPrecision(3));
-  if (size >= 1e15) return x.toExponential(2).replace('e+', 'e');
+  if (size < 100) return String(+x.toPrecision(digits));
+  if (size < 1e4) return (+x.toFixed(digits - 3)).toLocaleString('en-US', { maximumFractionDigits: 12 });
+  if (size >= 1e15) return (+x.toPrecision(digits)).toExponential().replace('e+', 'e');
   const unit = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']].find(([u]) => size >= u);
-  return +(x / unit[0]).toPrecision(3) + ' ' + unit[1];
+  return +(x / unit[0]).toPrecision(digits) + ' ' + unit[1];
 }
 
 // score writes a score to six digits.
-function score(x) {
-  return x === null || x === undefined || Number.isNaN(x) ? '\u2013' : String(+x.toPrecision(6));
+function score(x, digits = 6) {
+  return x === null || x === undefined || Number.isNaN(x) ? '\u2013' : String(+x.toPrecision(digits));
+}
+
+// apart writes the numbers along an axis, which are round, with at least so many digits and with all that they need: of
+// a narrow part of an axis six digits may be the same for each.
+function apart(numbers, write, digits) {
+  const exact = numbers.map(x => write(x, 12));
+  while (numbers.length > 1 && digits < 12 && numbers.some((x, i) => write(x, digits) !== exact[i])) digits++;
+  return numbers.map(x => write(x, digits));
 }
 
 // duration writes seconds.

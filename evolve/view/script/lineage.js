@@ -79,7 +79,8 @@ function lineageAxes(pen, look, scene, frame, strip) {
   if (scene.kind !== 'tree') {
     const up = ticks(frame.y0, frame.y1, (frame.bottom - frame.top) / 45);
     pen.lines(up.map(y => [frame.left, placeY(frame, y), frame.right, placeY(frame, y)]), look.line, 1);
-    for (const y of up) pen.word(frame.left - 6, placeY(frame, y) + 4, score(y), look.soft, 'end', 11);
+    apart(up, score, 6).forEach((text, i) =>
+      pen.word(frame.left - 6, placeY(frame, up[i]) + 4, text, look.soft, 'end', 11));
   }
   pen.box(frame.left, strip.top, frame.right - frame.left, strip.height, look.line, 0.4);
   pen.word(frame.left - 6, strip.top + strip.height / 2 + 4, 'invalid', look.soft, 'end', 11);

@@ -125,6 +125,7 @@ function startLive(app) {
     const chosen = app.run ? app.run.id : before; // may have changed while the answer was under way
     const at = app.page.runs.findIndex(r => r.id === chosen);
     if (at >= 0) app.tab = at;
+    else app.selected = -1; // the run that it is of is gone
     const i = Math.min(app.tab, app.page.runs.length - 1);
     if (i >= 0) app.page.runs[i] = await fetchRun(app.page.runs[i]);
     draw(app);

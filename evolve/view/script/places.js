@@ -48,9 +48,12 @@ function heatTable(app, cells) {
 // heatWords returns the meaning of the heads of the table of cells.
 function heatWords(cells) {
   const one = cells.every(([p]) => p.at.length === 1);
+  const xs = range(cells.map(([p]) => p.at[0])), ys = range(cells.map(([p]) => p.at[1] || 0));
+  const beyond = cells.filter(([p]) => p.at[0] > xs.at(-1) || (p.at[1] || 0) > ys.at(-1)).length;
   return 'The best score of each cell' +
     (one ? '.' : ': the first number of its name to the right, the second upwards.') +
-    ' Islands have archives of their own, and are taken together here.';
+    ' Islands have archives of their own, and are taken together here.' +
+    (beyond ? ' ' + plural(beyond, 'cell') + ' further on: see the table below.' : '');
 }
 
 function heatCell(app, found, low, high) {

@@ -23,7 +23,7 @@ function svgText(figure) {
 
 // studyTable sorts by the number that a cell begins with, if its column has numbers.
 function studyTable(t) {
-  const number = text => { const x = parseFloat(text); return Number.isNaN(x) ? text : x; };
+  const number = text => { const x = parseFloat(text); return Number.isNaN(x) ? null : x; };
   return makeTable({ name: t.name, columns: t.head.map((head, i) => {
     const numeric = Boolean((t.numeric || [])[i]);
     return { head, numeric, get: row => t.rows[row][i] ?? '', saved: row => t.rows[row][i] ?? '',
