@@ -16,8 +16,9 @@ const (
 
 // Clean returns r as a journal keeps it, so that a recalled reply equals the original: text is UTF-8, with U+FFFD for
 // each other byte, in its calls of tools too. The endpoint's words about an attempt are single lines that are fit for a
-// terminal, of at most 64 bytes for finish reason and kind and 2 KiB for the error. Usage is plausible ([Usage.Clean]), and
-// money that is not from 0 to 10⁹ is 0.
+// terminal, of at most 64 bytes for finish reason and kind and 2 KiB for the error. Usage is plausible ([Usage.Clean]), and so
+// are the cap on new tokens and those that were streamed. Money that is not from 0 to 10⁹ is 0, and so is a propensity that
+// is no probability.
 func (r Reply) Clean() Reply {
 	r.Text, r.Reasoning = validText(r.Text), validText(r.Reasoning)
 	r.Calls = slices.Clone(r.Calls)
@@ -31,8 +32,12 @@ func (r Reply) Clean() Reply {
 			u := a.Usage.Clean()
 			a.Usage = &u
 		}
+		a.MaxTokens, a.Streamed = tokens(a.MaxTokens), tokens(a.Streamed)
 		if !(a.Money > 0 && a.Money <= mostMoney) { // NaN too
 			a.Money = 0
+		}
+		if !(a.Propensity > 0 && a.Propensity <= 1) {
+			a.Propensity = 0
 		}
 		a.FinishReason = cut(printable.Line(a.FinishReason), maxFinishReason)
 		a.Kind = cut(printable.Line(a.Kind), maxFinishReason)

@@ -157,9 +157,10 @@ func PromptTokens(req Request) int {
 // Clean returns u limited to plausible counts, so that sums of whatever servers report cannot overflow or turn
 // negative: negative counts become 0, counts are at most 2³⁰, and cached tokens at most those of the prompt.
 func (u Usage) Clean() Usage {
-	const most = 1 << 30
-	u.PromptTokens = min(max(u.PromptTokens, 0), most)
+	u.PromptTokens, u.CompletionTokens = tokens(u.PromptTokens), tokens(u.CompletionTokens)
 	u.CachedTokens = min(max(u.CachedTokens, 0), u.PromptTokens)
-	u.CompletionTokens = min(max(u.CompletionTokens, 0), most)
 	return u
 }
+
+// tokens returns n limited to a plausible number of tokens.
+func tokens(n int) int { return min(max(n, 0), 1<<30) }

@@ -283,17 +283,24 @@ func (l *login) Generate(ctx context.Context, req llm.Request) (reply llm.Reply,
 	begin := time.Now()
 	out, err := l.Editor.Edit(ctx, req.Messages[0].Content, l.job)
 	a.Latency = time.Since(begin)
+	l.out, err = l.ended(ctx, &a, out, err)
+	return llm.Reply{Text: l.out.Program, Attempts: []llm.Attempt{a}}, err
+}
+
+// ended completes the attempt of an agent that ended with out and err. One that came to its end was paid for, even if its
+// caller gives up just then, or its folders cannot be removed.
+func (l *login) ended(ctx context.Context, a *llm.Attempt, out command.Edit, err error) (command.Edit, error) {
 	switch {
-	case ctx.Err() != nil:
-		a.Status, a.Err = llm.Canceled, context.Cause(ctx).Error()
-	case err != nil:
-		a.Status, a.Err, a.Unsent = llm.Failed, err.Error(), true
-	default:
-		l.out = out
+	case err == nil || out.Fault != nil || out.Program != "":
 		said, _ := l.Parse([]byte(out.Stdout)) // what can be read of it
 		a.Usage, a.Money, a.Reported = said.Usage, said.Money, said.Usage != nil || said.Money > 0
+		return out, nil
+	case ctx.Err() != nil:
+		a.Status, a.Err = llm.Canceled, context.Cause(ctx).Error()
+	default:
+		a.Status, a.Err, a.Unsent = llm.Failed, err.Error(), true
 	}
-	return llm.Reply{Text: out.Program, Attempts: []llm.Attempt{a}}, err
+	return command.Edit{}, err
 }
 
 // Announces returns true, see [llm.Announces].

@@ -62,10 +62,14 @@ func failureOf(err error) *failure {
 		return invalid("the model's endpoint refused the request")
 	case llm.KindRateLimit:
 		return &failure{http.StatusTooManyRequests, "rate_limit_error", "the model's endpoint is busy",
-			"rate_limit_exceeded", e.RetryAfter}
+			"rate_limit_exceeded", wait(e)}
 	}
-	return &failure{statusOverloaded, "overloaded_error", "the model gave no usable answer", "overloaded", e.RetryAfter}
+	return &failure{statusOverloaded, "overloaded_error", "the model gave no usable answer", "overloaded", wait(e)}
 }
+
+// wait returns the wait that a client is asked for: the endpoint's, up to a minute. An endpoint may ask for days, which
+// a client that obeys would spend asleep.
+func wait(e *llm.Error) time.Duration { return min(e.RetryAfter, time.Minute) }
 
 // final reports whether clients should not send the request again.
 func (f *failure) final() bool { return f.status < 429 }

@@ -335,7 +335,12 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	}
-	s, _ := open(t, gateway.Config{}, func(context.Context, llm.Request) (llm.Reply, error) { panic(secret) })
+	long := &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, RetryAfter: 720 * time.Hour, Err: errors.New(secret)}
+	s, _ := open(t, gateway.Config{}, fails(long))
+	if resp, _ := (client{t, s, nil}).do("POST", chatPath, chatBody); resp.Header.Get("Retry-After") != "60" {
+		t.Errorf("an endpoint that wants to rest for a month: headers %v", resp.Header)
+	}
+	s, _ = open(t, gateway.Config{}, func(context.Context, llm.Request) (llm.Reply, error) { panic(secret) })
 	if resp, text := (client{t, s, nil}).do("POST", chatPath, chatBody); resp.StatusCode != 403 || strings.Contains(text, secret) {
 		t.Errorf("a panic: %d %s", resp.StatusCode, text)
 	}

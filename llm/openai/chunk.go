@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"unicode/utf16"
@@ -9,9 +10,40 @@ import (
 
 // A chunk holds those fields of a stream's chunk that are read here.
 type chunk struct {
-	Choices []choice        `json:"choices"`
+	Choices choices         `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+}
+
+// maxChoices bounds the choices that are read, of which one was requested. An empty one takes three bytes of a body and
+// some hundred in memory.
+const maxChoices = 8
+
+type choices []choice
+
+// UnmarshalJSON gets well-formed JSON, as encoding/json guarantees.
+func (c *choices) UnmarshalJSON(raw []byte) (err error) {
+	*c, err = firstOf[choice](raw, maxChoices)
+	return err
+}
+
+// firstOf returns the first elements of a well-formed JSON array, at most so many.
+func firstOf[T any](raw []byte, most int) (list []T, err error) {
+	switch raw[0] {
+	case '[':
+	case 'n': // null
+		return nil, nil
+	default:
+		return nil, &json.UnmarshalTypeError{Value: kindOfJSON(raw)}
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.Token()
+	for err == nil && d.More() && len(list) < most {
+		var one T
+		err = d.Decode(&one)
+		list = append(list, one)
+	}
+	return list, err
 }
 
 type choice struct {
@@ -87,6 +119,8 @@ func kindOfJSON(raw []byte) string {
 		return "array"
 	case 't', 'f':
 		return "bool"
+	case '"':
+		return "string"
 	}
 	return "number"
 }

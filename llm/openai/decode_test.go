@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ func TestDecode(t *testing.T) {
 	}{
 		{"plain", `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`, answer{text: "hi", finish: "stop"}, ""},
 		{"no finish reason at all", `{"choices":[{"message":{"content":"hi"},"finish_reason":null}]}`, answer{text: "hi"}, ""},
+		{"a finish reason of another type", `{"choices":[{"message":{"content":"hi"},"finish_reason":1}]}`, answer{text: "hi"}, ""},
 		{"thinking apart, vLLM's name", `{"choices":[{"message":{"content":"hi","reasoning_content":"hm"},"finish_reason":"stop"}]}`,
 			answer{text: "hi", reasoning: "hm", finish: "stop"}, ""},
 		{"thinking apart, OpenRouter's name", `{"choices":[{"message":{"content":"hi","reasoning":"hm","reasoning_content":null},"finish_reason":"stop"}]}`,
@@ -227,3 +229,42 @@ type timeoutError struct{}
 func (timeoutError) Error() string   { return "timed out" }
 func (timeoutError) Timeout() bool   { return true }
 func (timeoutError) Temporary() bool { return false }
+
+// Choices that nobody asked for take no memory, though an empty one is a short text.
+func TestManyChoices(t *testing.T) {
+	const first = `{"choices":[{"delta":{"content":"a"},"message":{"content":"a"},"finish_reason":"stop"}`
+	body := []byte(first + strings.Repeat(",{}", 1<<20) + `],"usage":{"prompt_tokens":1,"completion_tokens":1}}`)
+	odd := []byte(strings.Replace(string(body), "choices", "choice\u0073", 1)) // which encoding/json reads
+	for _, tt := range []struct {
+		reason string
+		read   func() (text string, usage *llm.Usage)
+	}{
+		{"whole", func() (string, *llm.Usage) {
+			a, _ := decode(body, false)
+			return a.text, a.usage
+		}},
+		{"a chunk", func() (string, *llm.Usage) {
+			tr := transcript{max: defaultMaxBody}
+			tr.add(body, nil)
+			a := tr.answer()
+			return a.text, a.usage
+		}},
+		{"a chunk of another form", func() (string, *llm.Usage) {
+			tr := transcript{max: defaultMaxBody}
+			tr.add(odd, nil)
+			a := tr.answer()
+			return a.text, a.usage
+		}},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		text, usage := tt.read()
+		runtime.ReadMemStats(&after)
+		if text != "a" || usage == nil || usage.CompletionTokens != 1 {
+			t.Errorf("%s: %q, %+v", tt.reason, text, usage)
+		}
+		if took := (after.TotalAlloc - before.TotalAlloc) / uint64(len(body)); took > 12 { // of buffers, which grow by doubling
+			t.Errorf("%s: %d bytes were allocated for each of the body", tt.reason, took)
+		}
+	}
+}

@@ -168,3 +168,38 @@ func TestFinishReasonIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// A refusal without an end costs its beginning, whose words are shown, and not the memory that an answer may take.
+func TestRefusalWithoutAnEnd(t *testing.T) {
+	const most = 256 << 20 // far more than the buffers between the two have room for
+	for _, whole := range []bool{true, false} {
+		for _, status := range []int{http.StatusInternalServerError, http.StatusFound} {
+			sent := make(chan int, 1)
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(status)
+				n, _ := io.WriteString(w, "the disk is full. ")
+				for piece := strings.Repeat("x", 1<<16); n < most; {
+					k, err := io.WriteString(w, piece)
+					if n += k; err != nil {
+						break
+					}
+				}
+				sent <- n
+			}))
+			c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, Whole: whole})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.Generate(t.Context(), request)
+			if err == nil || !strings.Contains(err.Error(), "the disk is full.") {
+				t.Errorf("whole %v, %d: error %.200v", whole, status, err)
+			}
+			c.Close()
+			srv.CloseClientConnections()
+			if n := <-sent; n >= most {
+				t.Errorf("whole %v, %d: all of %d bytes were read", whole, status, n)
+			}
+			srv.Close()
+		}
+	}
+}

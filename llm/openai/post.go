@@ -3,11 +3,12 @@ package openai
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 )
 
 // post sends the request and returns the reply when its headers have arrived. The body of the reply holds at most max
-// bytes, whatever its status. The request's body is in memory, which net/http sees, so that it sends headers and body in
+// bytes, and of one that is no success it is the beginning, which is quoted. The request's body is in memory, which net/http sees, so that it sends headers and body in
 // one piece and spares either side a system call.
 func (c *Client) post(ctx context.Context, b *body, accept string, max int64) (*http.Response, error) {
 	request, err := c.encode(b)
@@ -26,7 +27,11 @@ func (c *Client) post(ctx context.Context, b *body, accept string, max int64) (*
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	resp, err := c.http.Do(req)
-	if resp != nil { // with an error too, if the caller's client refuses a redirect
+	switch {
+	case resp == nil:
+	case resp.StatusCode >= 300: // with an error too, if the caller's client refuses a redirect
+		resp.Body = cutBody{io.LimitReader(resp.Body, min(max, maxRefusal)), resp.Body}
+	default:
 		resp.Body = &boundedBody{resp.Body, max}
 	}
 	return resp, err

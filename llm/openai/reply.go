@@ -25,17 +25,35 @@ type answer struct {
 // completion holds those fields of a chat completion that are read here. Inessential ones stay raw, so that a surprise
 // in them does not spoil an answer.
 type completion struct {
-	Choices []struct {
-		FinishReason string `json:"finish_reason"`
-		Message      struct {
-			Content          *string         `json:"content"`
-			ReasoningContent json.RawMessage `json:"reasoning_content"`
-			Reasoning        json.RawMessage `json:"reasoning"`
-			Calls            rawJSON         `json:"tool_calls"`
-		} `json:"message"`
-	} `json:"choices"`
-	Usage json.RawMessage `json:"usage"`
-	Error json.RawMessage `json:"error"`
+	Choices json.RawMessage `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+// A wholeChoice is a choice that is not streamed.
+type wholeChoice struct {
+	FinishReason looseString `json:"finish_reason"`
+	Message      struct {
+		Content          *string         `json:"content"`
+		ReasoningContent json.RawMessage `json:"reasoning_content"`
+		Reasoning        json.RawMessage `json:"reasoning"`
+		Calls            rawJSON         `json:"tool_calls"`
+	} `json:"message"`
+}
+
+// only returns the first of the choices, of which one was requested. exists is false if there is none.
+func (c *completion) only() (choice wholeChoice, exists bool, err error) {
+	if len(c.Choices) == 0 {
+		return choice, false, nil
+	}
+	list, err := firstOf[wholeChoice](c.Choices, 1)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		wrong.Field = strings.TrimSuffix("choices."+wrong.Field, ".")
+	}
+	if len(list) == 0 {
+		return choice, false, err
+	}
+	return list[0], true, err
 }
 
 // A brokenReply is the reason why a body with a success status holds no usable answer.
@@ -52,18 +70,19 @@ func (e *brokenReply) Error() string { return e.why }
 // readable part, since its tokens were paid for.
 func decode(body []byte, tools bool) (answer, *brokenReply) {
 	var c completion
-	if err := json.Unmarshal(body, &c); err != nil {
-		return answer{usage: parseUsage(c.Usage)}, notJSON(body, err)
-	}
+	err := json.Unmarshal(body, &c)
 	ans := answer{usage: parseUsage(c.Usage)}
-	if len(c.Choices) == 0 {
+	choice, exists, wrong := c.only()
+	switch {
+	case err != nil || wrong != nil:
+		return ans, notJSON(body, cmp.Or(err, wrong))
+	case !exists:
 		if len(c.Error) > 0 && string(c.Error) != "null" {
 			return ans, &brokenReply{"an error under a success status", body, true}
 		}
 		return ans, &brokenReply{why: "no choices", body: body}
 	}
-	choice := c.Choices[0]
-	ans.finish = choice.FinishReason
+	ans.finish = string(choice.FinishReason)
 	ans.reasoning = firstText(choice.Message.ReasoningContent, choice.Message.Reasoning)
 	if tools {
 		var list callList

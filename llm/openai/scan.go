@@ -42,8 +42,11 @@ func (s *scan) chunk(c *chunk) bool {
 	return ok && s.i == len(s.b)
 }
 
-// choice reads one of the choices of c.
+// choice reads one of the choices of c, if it is one of the first.
 func (s *scan) choice(c *chunk) bool {
+	if len(c.Choices) == maxChoices {
+		return s.skip(0)
+	}
 	c.Choices = append(c.Choices, choice{})
 	at := &c.Choices[len(c.Choices)-1]
 	var seen [3]bool

@@ -105,6 +105,15 @@ func isTLS(err error) bool {
 
 var errTooLarge = errors.New("the body is longer than Config.MaxBody")
 
+// maxRefusal bounds the body of a reply that is no success, in bytes. It is read as a whole.
+const maxRefusal = 1 << 20
+
+// A cutBody is the beginning of a body.
+type cutBody struct {
+	io.Reader
+	io.Closer
+}
+
 // A boundedBody ends with errTooLarge after so many bytes, counted after decompression.
 type boundedBody struct {
 	io.ReadCloser

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -277,6 +278,34 @@ func TestAttemptsAtSeveralModels(t *testing.T) {
 		c.Settle(nil)
 		if _, reserved := l.Sums(); reserved != (Amounts{}) {
 			t.Errorf("%s: at the end %v is set aside", tt.reason, reserved)
+		}
+	}
+}
+
+// A request may ask for any number of tokens, as an agent's does. The most that it may cost is then more than there is, and
+// never so much that it turns negative, which would be room for others.
+func TestCapsThatNoModelHas(t *testing.T) {
+	models := Prices{{Key: "m", ActiveParams: 1000, Price: &llm.Price{Completion: 1}}}
+	for limit, passes := range map[string]func(Amounts) bool{
+		"Tokens": func(a Amounts) bool { return a.Tokens > 1e6 },
+		"FLOPs":  func(a Amounts) bool { return a.FLOPs > 1e12 },
+		"Money":  func(a Amounts) bool { return a.Money > 10 },
+	} {
+		l := New(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
+			if passes(a) {
+				return limit
+			}
+			return ""
+		}}, Amounts{})
+		for _, most := range []int{math.MaxInt, math.MaxInt - 50, math.MaxInt / 2, 1 << 40, math.MinInt, -1 << 40} {
+			req := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}, MaxTokens: &most}
+			c := l.Call(req, false)
+			refused := refusal(c.Begin(t.Context(), nil, "m")) == limit
+			_, reserved := l.Sums()
+			if refused != (most > 0) || reserved.Tokens < 0 || reserved.FLOPs < 0 || reserved.Money < 0 || refused != (c.Full() != "") {
+				t.Errorf("%s, a cap of %d: refused %v, %+v set aside", limit, most, refused, reserved)
+			}
+			c.Settle(nil)
 		}
 	}
 }

@@ -61,12 +61,14 @@ func worstOf(of Size, m llm.Model) Amounts {
 	}
 }
 
-// newTokens returns the cap on new tokens that is in force: the request's override, or else the model's.
+// newTokens returns the cap on new tokens that is in force: the request's override, or else the model's. An agent may
+// ask for any number, and a sum with one near the largest integer would be negative: room that nobody has.
 func newTokens(override *int, m llm.Model) int {
+	most := m.WithDefaults().MaxTokens
 	if override != nil {
-		return *override
+		most = *override
 	}
-	return m.WithDefaults().MaxTokens
+	return llm.Usage{CompletionTokens: most}.Clean().CompletionTokens
 }
 
 // Used returns what attempts at a request cost, and the endpoints of those that stalled. That is their usage where the

@@ -366,7 +366,7 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) e
 
 // ended books attempts that have ended, and records those that failed.
 func (c *call) ended(attempts []llm.Attempt) {
-	attempts = c.books.Named(attempts)
+	attempts = c.books.Named(llm.Reply{Attempts: attempts}.Clean().Attempts) // as send cleans those of the reply
 	c.books.Ended(attempts)
 	if c.Journal == nil || len(attempts) == 0 || ledger.Answered(attempts) {
 		return // the record of the call's end has an answered attempt, and comes at once

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,3 +123,31 @@ func TestByHand(t *testing.T) {
 		t.Errorf("its calls are %+v", w.Made())
 	}
 }
+
+// What is booked when an attempt ends is as plausible as what the reply says of it, and it is not booked twice.
+func TestAttemptsAreCleanWhenTheyEnd(t *testing.T) {
+	s := begin(free)
+	s.Ledger.Prices = ledger.Prices{{Key: "m", ActiveParams: 1}}
+	long := strings.Repeat("x ", 1<<16)
+	model := llm.Func(func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
+		trace := llm.TraceOf(ctx)
+		if err := trace.Send("m"); err != nil {
+			return llm.Reply{}, err
+		}
+		a := llm.Attempt{Status: llm.Timeout, Err: long, MaxTokens: math.MaxInt, Money: math.NaN()}
+		trace.Ended([]llm.Attempt{a})
+		return llm.Reply{Attempts: []llm.Attempt{a}}, &llm.Error{Status: llm.Timeout, Err: context.DeadlineExceeded}
+	})
+	reply, err := s.Ask(t.Context(), "judge", announcing{model}, llm.Request{})
+	if err == nil || len(reply.Attempts) != 1 {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	if spent, reserved := s.Ledger.Sums(); spent.FLOPs != 2<<30 || reserved != (ledger.Amounts{}) {
+		t.Errorf("spent %+v, set aside %+v", spent, reserved)
+	}
+}
+
+// An announcing model tells the Trace of its attempts itself.
+type announcing struct{ llm.LLM }
+
+func (announcing) Announces() bool { return true }
