@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// connect connects in a role, until ctx ends. It calls failed when the server refuses something later.
+// connect connects in a role, until ctx ends. It calls failed when the server refuses something later, or the connection
+// is closed for good.
 func (s Server) connect(ctx context.Context, role, name string, failed func(error)) (*nats.Conn, error) {
 	d, connected := dialUntil(ctx)
 	defer connected()
@@ -31,6 +33,11 @@ func (s Server) connect(ctx context.Context, role, name string, failed func(erro
 			if errors.Is(err, nats.ErrPermissionViolation) || errors.Is(err, nats.ErrAuthorization) {
 				failed(fmt.Errorf("nats: %v refuses a %s: %w", s, role, err))
 			}
+		}),
+		// After errors that it does not know the client gives up for good. It is called for that alone.
+		nats.NoCallbacksAfterClientClose(), nats.ClosedHandler(func(nc *nats.Conn) {
+			failed(fmt.Errorf("nats: %v closed the connection of a %s: %w", s, role,
+				cmp.Or(nc.LastError(), nats.ErrConnectionClosed)))
 		}),
 	}
 	if s.Credentials != "" {

@@ -44,6 +44,31 @@ func (t *table) others() []string {
 	return slices.Sorted(maps.Keys(t.service.others))
 }
 
+// slept takes in that the process did not run for a while, because it was stopped or its machine was. What it heard
+// before that is as old as if it had not passed: no worker could be heard meanwhile.
+func (t *table) slept(d time.Duration, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	later := func(at time.Time) time.Time {
+		if at = at.Add(d); at.After(now) {
+			return now
+		}
+		return at
+	}
+	s := &t.service
+	for from, state := range s.workers.states {
+		state.heard = later(state.heard)
+		s.workers.states[from] = state
+	}
+	for digest, heard := range s.others {
+		s.others[digest] = later(heard)
+	}
+	if !s.heard.IsZero() {
+		s.heard = later(s.heard)
+	}
+	t.since = later(t.since)
+}
+
 // An advice is what a run must be told about its workers. Zero fields mean that all is well.
 type advice struct {
 	hopeless  bool // no worker has answered for too long: evaluations must fail

@@ -31,6 +31,7 @@ var update = flag.Bool("update", false, "write the answers into the scripts")
 //	other DIGEST                         a worker of another version does
 //	wait 10s
 //	advise                               what must the run know?
+//	sleep 1h                             the process is stopped, and then asks what it must know
 //	overdue                              which jobs are to be posted again?
 //	recheck                              the connection was lost
 //	close                                nothing can succeed any more
@@ -116,7 +117,15 @@ func (s *session) do(event string) []string {
 		}
 		s.now = s.now.Add(d)
 	case w[0] == "advise":
-		told = s.advise()
+		told = s.advise(s.now)
+	case w[0] == "sleep":
+		d, err := time.ParseDuration(w[1])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		last := s.now
+		s.now = s.now.Add(d)
+		told = s.advise(last)
 	case w[0] == "overdue":
 		for _, j := range s.table.overdue(s.now) {
 			told = append(told, "post "+j.Key)
@@ -167,8 +176,9 @@ func (s *session) heard() (told []string) {
 	return told
 }
 
-func (s *session) advise() (told []string) {
-	a := s.table.advise(Config{InFlight: 2, Unserved: 5 * time.Second, Gone: 10 * time.Minute}, s.now)
+// advise returns what the run must know that last asked at a time.
+func (s *session) advise(last time.Time) (told []string) {
+	a := s.table.adviseSince(Config{InFlight: 2, Unserved: 5 * time.Second, Gone: 10 * time.Minute}, last, s.now)
 	if a.hopeless {
 		told = append(told, fmt.Sprint("hopeless; other versions: ", s.table.others()))
 	}

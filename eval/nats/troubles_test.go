@@ -1,9 +1,11 @@
 package nats_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	natsgo "github.com/nats-io/nats.go"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/nats"
@@ -418,5 +421,99 @@ func TestTheServerStaysAway(t *testing.T) {
 	_, err := e.Evaluate(t.Context(), "another")
 	if err == nil || !strings.Contains(err.Error(), "out of reach") || errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// A line is a connection through which a test says something in the server's place.
+type line struct {
+	server, client net.Conn
+	mu             sync.Mutex
+	whole          bool     // what was passed on ends with a whole message
+	later          []string // to be said when it does
+}
+
+// Dial is for natsgo.SetCustomDialer.
+func (l *line) Dial(network, address string) (net.Conn, error) {
+	server, err := net.Dial(network, address)
+	if err != nil {
+		return nil, err
+	}
+	theirs, ours := net.Pipe()
+	l.mu.Lock()
+	l.server, l.client = server, ours
+	l.mu.Unlock()
+	go func() {
+		io.Copy(server, ours)
+		server.Close()
+	}()
+	go func() {
+		defer ours.Close()
+		buf := make([]byte, 1<<16)
+		for {
+			n, err := server.Read(buf)
+			if err != nil || l.pass(ours, buf[:n]) != nil {
+				return
+			}
+		}
+	}()
+	return theirs, nil
+}
+
+func (l *line) pass(to net.Conn, text []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := to.Write(text)
+	l.whole = bytes.HasSuffix(text, []byte("\r\n"))
+	l.speak(to)
+	return err
+}
+
+// speak says what is to be said, if that can be now. l.mu is held.
+func (l *line) speak(to net.Conn) {
+	for ; l.whole && len(l.later) > 0; l.later = l.later[1:] {
+		io.WriteString(to, l.later[0])
+	}
+}
+
+func (l *line) say(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.later = append(l.later, text)
+	l.speak(l.client)
+}
+
+// A server may close a connection with an error of which the client makes nothing but to give up for good. Neither side
+// then waits for ever.
+func TestConnectionsThatAreClosedForGood(t *testing.T) {
+	t.Parallel()
+	const odd = "-ERR 'The Account Is Being Moved'\r\n"
+	s := start(t, embedded.Config{})
+	var ofWorker, ofRun line
+	through := func(l *line) nats.Server {
+		return nats.Server{URL: s.URL(), Options: []natsgo.Option{natsgo.SetCustomDialer(l)}}
+	}
+	w, err := nats.NewWorker(nats.WorkerConfig{Server: through(&ofWorker), Task: cp, Evaluator: newHeld(), Grace: -1,
+		Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- w.Run(t.Context()) }()
+	e := run(t, nats.Config{Server: through(&ofRun)})
+	go func() {
+		_, err := e.Evaluate(t.Context(), "a program")
+		ended <- err
+	}()
+	until(t, "the job is begun", func() bool { return e.Stats().Begun == 1 })
+	for _, l := range []*line{&ofRun, &ofWorker} {
+		l.say(odd)
+		select {
+		case err := <-ended:
+			if err == nil || !strings.Contains(err.Error(), "Account Is Being Moved") {
+				t.Errorf("it ends with %v", err)
+			}
+		case <-time.After(2 * time.Minute):
+			t.Fatal("it goes on without a connection")
+		}
 	}
 }

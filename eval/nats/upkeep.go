@@ -36,10 +36,21 @@ func each(ctx context.Context, do func()) {
 // keepCalling calls for workers each second, and fails the evaluations if no worker answers.
 func (e *Evaluator) keepCalling(ctx context.Context) {
 	text, _ := json.Marshal(call{Run: e.run, Task: e.cfg.Task.Name, Digest: e.cfg.Task.Digest, Incarnation: random()})
+	last := time.Now()
 	each(ctx, func() {
 		e.nc.Publish(e.cfg.Server.subject("call", e.cfg.Task.token()), text) // if that fails, the next call is in time
-		e.follow(e.table.advise(e.cfg, time.Now()))
+		now := time.Now()
+		e.follow(e.table.adviseSince(e.cfg, last, now))
+		last = now
 	})
+}
+
+// adviseSince is advise, for the first time since last. If that is long ago, the process did not run meanwhile.
+func (t *table) adviseSince(cfg Config, last, now time.Time) advice {
+	if d := now.Sub(last) - callInterval; d > answerInterval {
+		t.slept(d, now)
+	}
+	return t.advise(cfg, now)
 }
 
 // follow acts on advice: it logs warnings, and fails all evaluations if no worker can be expected to come.
