@@ -66,7 +66,8 @@ func faulty(t *testing.T, whole bool) llm.LLM {
 }
 
 func sharing(t *testing.T, models ...llm.LLM) llm.LLM {
-	cfg := pool.Config{Slots: 2, Quarantine: time.Millisecond}
+	// Where only calls are left that fail whenever they are sent, each probe doubles the quarantine, to minutes.
+	cfg := pool.Config{Slots: 2, Quarantine: time.Millisecond, MaxWait: 50 * time.Millisecond}
 	for i, l := range models {
 		cfg.Endpoints = append(cfg.Endpoints, pool.Endpoint{Name: fmt.Sprint("gpu", i), LLM: l})
 	}
