@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/agent"
@@ -82,5 +83,33 @@ func TestTriesOfATaskThatMakesNewEvaluators(t *testing.T) {
 		if tried != want || round == 0 && news != 1 || round == 1 && len(s.asked) > 0 {
 			t.Errorf("round %d: %d evaluators made, %d programs tried, %d calls", round, news, tried, len(s.asked))
 		}
+	}
+}
+
+// Two Loops on one task try the same program once, though each of them asked the task for an evaluator and got another.
+func TestTriesOfTwoLoops(t *testing.T) {
+	var news, tried int
+	tk := maker{runtest.Number(task.Spec{Initial: "1"}), &news, &tried}
+	s := &script{}
+	for n := range 4 {
+		s.replies = append(s.replies, answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", ""),
+			call("edit", fmt.Sprintf(`{"path":"program.txt","new":"%d"}`, 6+n)), call("submit", "")))
+	}
+	var arms []evolve.Arm
+	for seed := range uint32(2) {
+		search, err := population.New(population.Config{Task: tk, LLM: s, N: 1, Seed: seed,
+			Operators: []population.Operator{&agent.Loop{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		arms = append(arms, search)
+	}
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: bandit.Random{}, InFlight: 1,
+		Budget: evolve.Budget{RoundsPerArm: 2, TuneEvaluations: 9}})
+	if err != nil || len(r.Arms[0].Generations) != 2 || len(r.Arms[1].Generations) != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if news != 2 || tried != 1 || r.TuneEvaluations != 1 {
+		t.Errorf("%d evaluators made, %d programs tried, %d counted", news, tried, r.TuneEvaluations)
 	}
 }

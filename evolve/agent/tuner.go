@@ -14,9 +14,8 @@ type tuner interface {
 	TuneEvaluator(context.Context) (eval.Evaluator, error)
 }
 
-// tuners are the evaluators that tasks have for tuners, nil for those that have none. A task is asked once: a journal
-// numbers evaluators that print alike in the order in which they are asked, so new ones would be others in a run that
-// is resumed. It is safe for concurrent use.
+// tuners are the evaluators that tasks have for tuners, nil for those that have none. A task is asked once, as it may start
+// processes. It is safe for concurrent use.
 type tuners struct {
 	mu    sync.Mutex
 	known map[tuner]eval.Evaluator
@@ -35,7 +34,11 @@ func (c *tuners) of(ctx context.Context, t tuner, name string) (eval.Evaluator, 
 	e, err := t.TuneEvaluator(ctx)
 	switch {
 	case err == nil:
-		e = cheaper{e, name}
+		own := cheaper{Evaluator: e, task: name}
+		if keeps {
+			own.of = t
+		}
+		e = own
 	case errors.Is(err, errors.ErrUnsupported):
 		e = nil
 	default:
@@ -50,10 +53,23 @@ func (c *tuners) of(ctx context.Context, t tuner, name string) (eval.Evaluator, 
 	return e, nil
 }
 
-// A cheaper evaluator is that of a task for tuners. A journal knows it by the task, on whatever machine it is.
+// A cheaper evaluator is that of a task for tuners. A journal knows it by the task, on whatever machine it is, and those of
+// several Loops are one: numbered in the order in which they are asked, each could be the other in a run that is resumed.
 type cheaper struct {
 	eval.Evaluator
 	task string
+	of   tuner // nil if it cannot be compared
+}
+
+// A triesOf tells the evaluators for tuners from others.
+type triesOf struct{ tuner }
+
+// Identity returns what c is of.
+func (c cheaper) Identity() any {
+	if c.of == nil {
+		return c
+	}
+	return triesOf{c.of}
 }
 
 // String names the task.

@@ -29,9 +29,9 @@ type Programs struct {
 	table *memo.Table[Result]
 
 	mu    sync.Mutex
-	names map[eval.Evaluator]string // how keys tell evaluators apart
-	alike map[string]int            // how many print alike
-	count int                       // of evaluations that cannot be remembered
+	names map[any]string // how keys tell evaluators apart, by identity
+	alike map[string]int // how many print alike
+	count int            // of evaluations that cannot be remembered
 }
 
 // room is for results with artifacts. Such a result can have 256 KiB, so the room is in bytes and not
@@ -42,7 +42,7 @@ const room = 64 << 20
 func New() *Programs {
 	table := memo.New(room, func(v Result) int { return v.Result.Size() })
 	table.Keep = Result.withoutArtifacts
-	return &Programs{table: table, names: make(map[eval.Evaluator]string), alike: make(map[string]int)}
+	return &Programs{table: table, names: make(map[any]string), alike: make(map[string]int)}
 }
 
 // A Result is the result of an evaluation, with what it asked and how long it took.
@@ -82,19 +82,24 @@ func Trim(program string) string { return strings.TrimRight(program, space) }
 
 // Name returns a name that tells evaluators apart. In this process they are told apart by identity. In the
 // journal they are told apart by how they print, and those that print alike by the order in which they were
-// first asked. A part of a composite behind an [eval.Limit] is the part itself. It reports false for an evaluator that
-// cannot be compared, such as a func: its results cannot be remembered.
+// first asked. A part of a composite behind an [eval.Limit] is the part itself, and evaluators that say of what they are
+// are one if that is the same. It reports false for an evaluator that cannot be compared, such as a func: its results
+// cannot be remembered.
 func (p *Programs) Name(e eval.Evaluator) (name string, known bool) {
 	for l, ok := e.(limited); ok; l, ok = e.(limited) {
 		e = l.Unlimited()
 	}
 	name = printed(e)
-	if !reflect.ValueOf(e).Comparable() {
+	var identity any = e
+	if i, ok := e.(identified); ok {
+		identity = i.Identity()
+	}
+	if !reflect.ValueOf(identity).Comparable() {
 		return name, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if n, ok := p.names[e]; ok {
+	if n, ok := p.names[identity]; ok {
 		return n, true
 	}
 	n := p.alike[name]
@@ -102,9 +107,12 @@ func (p *Programs) Name(e eval.Evaluator) (name string, known bool) {
 	if n > 0 {
 		name = fmt.Sprintf("%s#%d", name, n)
 	}
-	p.names[e] = name
+	p.names[identity] = name
 	return name, true
 }
+
+// An identified evaluator says what tells it from others, for one that is made anew for the same thing.
+type identified interface{ Identity() any }
 
 // A limited is an evaluator behind a limit, with the results that it has without.
 type limited interface{ Unlimited() eval.Evaluator }

@@ -22,6 +22,14 @@ type behind struct{ *named }
 
 func (b behind) Unlimited() eval.Evaluator { return b.named }
 
+// An of is an evaluator that is told apart by what it is of.
+type of struct {
+	*named
+	what any
+}
+
+func (o of) Identity() any { return o.what }
+
 // Evaluators that print alike are told apart by the order in which they are first asked, so that a resumed run gives
 // them the same names.
 func TestNames(t *testing.T) {
@@ -37,6 +45,10 @@ func TestNames(t *testing.T) {
 		{"another that prints alike", two, "judge#1", true},
 		{"the first again", one, "judge", true},
 		{"the second behind a limit is itself", behind{two}, "judge#1", true},
+		{"one of a thing", of{&named{"judge"}, 5}, "judge#2", true},
+		{"another of the same", of{&named{"judge"}, 5}, "judge#2", true},
+		{"one of another thing", of{&named{"judge"}, 6}, "judge#3", true},
+		{"one of what cannot be compared", of{&named{"judge"}, []int{1}}, "judge", false},
 		{"a func cannot be compared", eval.Func(one.Evaluate), "eval.Func", false},
 	} {
 		if name, known := p.Name(tt.e); name != tt.want || known != tt.known {
