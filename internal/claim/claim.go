@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// ErrGone is returned by [Take] if another process removed the file before it was claimed. Make another.
-var ErrGone = errors.New("claim: it was removed before it was claimed")
+// ErrGone is returned by [Take] if another process removed or locked the file before it was claimed. Remove it if it is
+// there, and make another.
+var ErrGone = errors.New("claim: it was removed or locked before it was claimed")
 
 // Take marks the file or folder at path, which the caller has just made, as in use: [Sweep] leaves it alone
 // until release is called, or the process ends, however it ends. Where the system or the file system has no

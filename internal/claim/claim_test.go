@@ -140,12 +140,27 @@ func TestTakeWhatIsGone(t *testing.T) {
 			_, err := claim.Take(path)
 			taken <- err
 		}()
-		time.Sleep(10 * time.Millisecond) // most likely it waits by now; if not, the first case was tried again
+		time.Sleep(10 * time.Millisecond) // most likely it has tried by now; if not, the first case was tried again
 		return os.Remove(path)
 	})
 	if err := <-taken; !errors.Is(err, claim.ErrGone) {
 		t.Errorf("swept while it is claimed: error %v", err)
 	}
+}
+
+// What another process has locked before it is claimed is given up at once: it may be a candidate, which keeps it as long
+// as it runs.
+func TestTakeWhatIsLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x-1")
+	must(t, os.Mkdir(path, 0o700))
+	kill := hold(t, path)
+	if _, err := claim.Take(path); !errors.Is(err, claim.ErrGone) {
+		t.Errorf("while another process has it: error %v", err)
+	}
+	kill()
+	release, err := claim.Take(path)
+	must(t, err)
+	release()
 }
 
 // What was claimed stays, however the claim falls together with a sweep.

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// take locks a descriptor of its own, which no child process inherits.
+// take locks a descriptor of its own, which no child process inherits. It does not wait for who has locked the file
+// already: that is a sweep, which removes it, or a candidate, which can lock whatever it can open and may keep it for long.
 func take(path string) (release func(), err error) {
 	f, err := open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -18,7 +19,11 @@ func take(path string) (release func(), err error) {
 		return func() {}, nil // nor can Sweep open it
 	}
 	release = func() { f.Close() }
-	if flock(f, syscall.LOCK_EX) != nil {
+	switch err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB); {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		release()
+		return nil, ErrGone
+	case err != nil:
 		return release, nil // no locks here
 	}
 	// Before its claim the file was unmarked, so another process may have swept it.
@@ -35,7 +40,7 @@ func take(path string) (release func(), err error) {
 }
 
 // sweep calls remove if no process holds the lock on the file at path and the file is this user's. It holds the lock
-// meanwhile, so that [Take] waits and then finds the file gone.
+// meanwhile, so that [Take] takes the file for gone.
 func sweep(path string, remove func(string) error) {
 	f, err := open(path)
 	if err != nil {

@@ -15,6 +15,7 @@ func Folder(prefix string) (dir string, release func(), err error) {
 		if release, err = Take(dir); !errors.Is(err, ErrGone) {
 			break
 		}
+		_ = os.Remove(dir) // fails where another process did it
 	}
 	if err != nil {
 		return "", nil, errors.Join(fmt.Errorf("claiming the temporary folder %s: %w", dir, err), os.Remove(dir))
