@@ -13,19 +13,28 @@ import (
 
 // A descent is the state of removing a tree of folders. However deep the tree is, at most two folders are open at once,
 // and no path is longer than a name: a candidate can nest folders deeper than the limits on open files and path
-// lengths.
+// lengths. However many entries a folder has, atOnce of them are in memory.
 type descent struct {
-	folder *os.File   // the current folder
-	names  []string   // names of the folders on the way there
-	left   [][]string // folders to remove: in the first, in those on the way, in the current one
+	folder *os.File  // the current folder
+	names  []string  // names of the folders on the way there
+	left   []listing // what is to remove: in the first, in those on the way, in the current one
 }
+
+// A listing is the first entries of a folder that are folders themselves, and whether there are entries after them.
+type listing struct {
+	folders []string
+	more    bool
+}
+
+// atOnce bounds the entries that are listed at once.
+const atOnce = 1024
 
 // empty removes the contents of a folder, until stop is closed. stop may be nil.
 func empty(stop <-chan struct{}, dir string) error {
 	var d descent
 	err := d.open(unix.AT_FDCWD, dir)
 	if err == nil {
-		err = d.removeFiles()
+		err = d.enter()
 	}
 	for err == nil {
 		select {
@@ -47,12 +56,16 @@ func empty(stop <-chan struct{}, dir string) error {
 // step goes one folder down or up. The error is io.EOF at the end.
 func (d *descent) step() error {
 	last := len(d.left) - 1
-	if n := len(d.left[last]); n > 0 {
-		name := d.left[last][n-1]
-		d.left[last], d.names = d.left[last][:n-1], append(d.names, name)
+	here := &d.left[last]
+	if n := len(here.folders); n > 0 {
+		name := here.folders[n-1]
+		here.folders, d.names = here.folders[:n-1], append(d.names, name)
 		if err := d.open(int(d.folder.Fd()), name); err != nil {
 			return err
 		}
+		return d.enter()
+	}
+	if here.more {
 		return d.removeFiles()
 	}
 	if last == 0 {
@@ -90,22 +103,31 @@ func (d *descent) open(at int, name string) error {
 	return nil
 }
 
-// removeFiles removes the files in the folder, and records its folders.
+// enter begins with the folder that was opened.
+func (d *descent) enter() error {
+	d.left = append(d.left, listing{})
+	return d.removeFiles()
+}
+
+// removeFiles lists the first entries of the folder, removes the files among them, and records the folders.
 func (d *descent) removeFiles() error {
-	names, err := d.folder.Readdirnames(-1)
-	if err != nil {
+	if _, err := d.folder.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	var folders []string
+	names, err := d.folder.Readdirnames(atOnce)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	here := listing{more: len(names) == atOnce}
 	for _, name := range names {
 		err := unix.Unlinkat(int(d.folder.Fd()), name, 0)
 		switch {
 		case errors.Is(err, unix.EISDIR), errors.Is(err, unix.EPERM): // the second by POSIX
-			folders = append(folders, name)
+			here.folders = append(here.folders, name)
 		case err != nil:
 			return fmt.Errorf("removing the file %q: %w", name, err)
 		}
 	}
-	d.left = append(d.left, folders)
+	d.left[len(d.left)-1] = here
 	return nil
 }

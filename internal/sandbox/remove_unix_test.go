@@ -93,3 +93,58 @@ func TestRemoveUntil(t *testing.T) {
 		t.Errorf("the folder is there: %v", err)
 	}
 }
+
+// A removal leaves the files that this process can open to the rest of it: beside it, opening one gives a low number.
+func TestRemoveOpensFew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	nest(t, dir, 701)
+	number := func() int {
+		fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		_ = unix.Close(fd)
+		return fd
+	}
+	before, highest := number(), 0
+	done := make(chan error, 1)
+	go func() { done <- Remove(dir) }()
+	for {
+		select {
+		case err := <-done:
+			if err != nil || highest > before+100 {
+				t.Errorf("beside a removal, files have numbers up to %d, and %d before it; %v", highest, before, err)
+			}
+			return
+		default:
+			highest = max(highest, number())
+		}
+	}
+}
+
+// Folders with more entries than are listed at once are removed, with what is in the folders among these.
+func TestRemoveMany(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range atOnce + 100 {
+		file := filepath.Join(dir, fmt.Sprint(i))
+		if i%10 == 0 {
+			if err := os.Mkdir(file, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			file = filepath.Join(file, "file")
+		}
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Remove(dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}
