@@ -291,15 +291,34 @@ func (e *evaluation) start(ctx context.Context, s *step, args []string, input *o
 		return fmt.Errorf("command: running a candidate: %w", err)
 	}
 	if o.state = cmd.ProcessState; !o.state.Success() && e.report.Has(sandbox.Seccomp) {
-		o.stuck = stuck(o.work)
+		o.stuck = stuck(o.place, mostStuck)
 	}
 	return nil
 }
 
-// stuck returns the files in a command's folder that it could not make executable, since it cannot change modes.
-func stuck(dir string) (names []string) {
-	entries, _ := os.ReadDir(dir) // an unreadable folder counts as empty
-	for _, e := range entries[:min(len(entries), 1000)] {
+// mostStuck bounds the files that are looked at: a candidate can make more than fit into memory.
+const mostStuck = 1000
+
+// stuck returns the files in a command's folder that it could not make executable, since it cannot change modes. It
+// looks at most files of them. An unreadable folder counts as empty, and so does what the command put in its place.
+func stuck(p place, most int) (names []string) {
+	root, err := os.OpenRoot(p.scratch)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	work, err := root.OpenRoot(filepath.Base(p.work))
+	if err != nil {
+		return nil
+	}
+	defer work.Close()
+	dir, err := work.Open(".")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	entries, _ := dir.ReadDir(most)
+	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Mode()&0o100 == 0 {
 			names = append(names, e.Name())
 		}
