@@ -218,6 +218,26 @@ func TestBank(t *testing.T) {
 	}
 }
 
+// In searches that never rose there is nothing to gain.
+func TestFlatBank(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "flat.json")
+	var b bytes.Buffer
+	flat := sim.Bank{Task: "cp", N: 1, Made: "test"}
+	for seed := range uint64(8) {
+		flat.Searches = append(flat.Searches, sim.Record(seed, slices.Repeat([]float64{0.5}, 21)))
+	}
+	if err := errors.Join(flat.Write(&b), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := Run(t.Context(), strings.Fields("--K 2 --T 20 --runs 10 --policies ei,random,one --bank "+path), &out); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "nothing to gain") || strings.Contains(text, "NaN") || strings.Contains(text, "<nil>") {
+		t.Error(text)
+	}
+}
+
 // A run by even chances: a policy that makes them is estimated at the log's own mean, from all its rounds.
 func TestEstimate(t *testing.T) {
 	var out bytes.Buffer

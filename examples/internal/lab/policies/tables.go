@@ -150,6 +150,9 @@ func gainsByFamily(cells []sim.Cell, than string) string {
 
 func gainRow(cells []sim.Cell, name, than string) []string {
 	g := sim.GainOver(cells, name, than)
+	if math.IsNaN(g.Mean.Value) {
+		return []string{name, "nothing to gain", ""}
+	}
 	return []string{name, interval(g.Mean), fmt.Sprintf("%s in %v", interval(g.Worst), g.WorstAt.Family)}
 }
 
