@@ -247,10 +247,6 @@ func (b *Breeder) Done() bool { return b.err != nil || b.idle >= b.mostFailures(
 // Steps returns how many steps were begun.
 func (b *Breeder) Steps() int { return b.now.number }
 
-// Past returns what the steps made that ended, oldest first, for a [Breadth]. It must not be changed. A step that
-// was cut short is not among them, because a resumed run makes it again.
-func (b *Breeder) Past() []Made { return slices.Clip(b.past) }
-
 // Width asks of, once a step, how many children the next step makes. An error says that of panicked, or that the number
 // is not in 1..MaxN. A search asks it before Breed, and in the Calls of a [Sizer].
 func (b *Breeder) Width(of Breadth) (int, error) {

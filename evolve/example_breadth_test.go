@@ -62,8 +62,14 @@ func ExampleBreadth() {
 // A search of one's own asks a Breadth for its width in Calls and in Step.
 func ExampleMade() {
 	b := &evolve.Breeder{Task: sum(), LLM: adder}
-	for range 3 {
-		n, err := b.Width(breadth.Adaptive{})
+	watched := evolve.BreadthFunc(func(past []evolve.Made) int {
+		for _, last := range past[max(0, len(past)-1):] {
+			fmt.Println(last.Children, last.Better)
+		}
+		return breadth.Adaptive{}.Children(past)
+	})
+	for range 4 {
+		n, err := b.Width(watched)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -75,9 +81,6 @@ func ExampleMade() {
 			fmt.Println(err)
 			return
 		}
-	}
-	for _, m := range b.Past() {
-		fmt.Println(m.Children, m.Better)
 	}
 	// Output:
 	// 2 2

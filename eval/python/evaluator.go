@@ -198,9 +198,6 @@ func (o execution) result() eval.Result {
 	return r
 }
 
-// Stages returns the functions of evaluator.py that are called, in order.
-func (e *Evaluator) Stages() []string { return slices.Clone(e.stages) }
-
 // Isolation reports which mechanisms of containment are in force.
 func (e *Evaluator) Isolation() isolation.Report { return e.report }
 

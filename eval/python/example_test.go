@@ -66,9 +66,9 @@ def evaluate(program_path):
 	}
 	defer e.Close()
 	res, err := e.Evaluate(ctx, "X = 2.5")
-	fmt.Println(e.Stages(), res.Score, res.Metrics, err)
+	fmt.Println(res.Score, res.Metrics, err)
 	// Output:
-	// [evaluate] -0.25 map[combined_score:-0.25 x:2.5] <nil>
+	// -0.25 map[combined_score:-0.25 x:2.5] <nil>
 }
 
 func ExampleFind() {
@@ -100,7 +100,6 @@ func ExampleErrClosed() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("candidates run in", r.Interpreter())
 	r.Close()
 	_, err = r.Run(ctx, "def run(): return 1", "run")
 	var bad *eval.ProgramError

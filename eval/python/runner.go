@@ -116,9 +116,6 @@ func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessag
 // Isolation reports which mechanisms of containment are in force.
 func (r *Runner) Isolation() isolation.Report { return r.report }
 
-// Interpreter returns the path of the interpreter in use.
-func (r *Runner) Interpreter() string { return r.pool.kind.interpreter }
-
 // Close ends all interpreters. Candidates under way fail with [ErrClosed].
 func (r *Runner) Close() error { return r.pool.close() }
 
