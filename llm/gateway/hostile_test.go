@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/gateway"
 )
@@ -308,12 +309,12 @@ func TestClientsThatDoNotRead(t *testing.T) {
 		s.Token(), len(messagesBody), messagesBody)
 	var all sync.WaitGroup
 	defer all.Wait()
-	for _, request := range map[string]string{
+	for _, request := range notrun.FewOf(map[string]string{
 		"a list":     "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token() + "\r\n\r\n",
 		"a count":    count,
 		"an error":   strings.Replace(count, messagesBody, strings.Repeat("{", len(messagesBody)), 1),
 		"an absence": "GET /v1/files HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token() + "\r\n\r\n",
-	} {
+	}, "a list", "an error") {
 		conn, many := dial(t, s), strings.Repeat(request, 100)
 		all.Go(func() {
 			for {
