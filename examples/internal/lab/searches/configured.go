@@ -134,10 +134,10 @@ func setPolicy(c *population.Config, value string) error {
 }
 
 func setCredit(c *population.Config, value string) error {
-	name, number, err := split(value)
+	name, number, err := split(value, "lift")
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("%w: need improved, rank, or lift:SCALE with a scale above 0", err)
 	case name == "improved":
 		c.Credit = population.Improved
 	case name == "rank":
@@ -151,7 +151,7 @@ func setCredit(c *population.Config, value string) error {
 }
 
 func setArchive(c *population.Config, value string) error {
-	name, number, err := split(value)
+	name, number, err := split(value, "top", "all")
 	switch {
 	case err != nil:
 		return err
@@ -170,7 +170,7 @@ func setArchive(c *population.Config, value string) error {
 }
 
 func setSelect(c *population.Config, value string) error {
-	name, number, err := split(value)
+	name, number, err := split(value, "power-law", "epsilon", "weighted", "tournament")
 	if err != nil {
 		return err
 	}
@@ -186,6 +186,9 @@ func setSelect(c *population.Config, value string) error {
 	case "weighted":
 		c.Select = population.Weighted(number)
 	case "tournament":
+		if !whole(number, 1e6) {
+			return fmt.Errorf("need a whole number, at least 1")
+		}
 		c.Select = population.Tournament(int(number))
 	default:
 		return fmt.Errorf("unknown selector")
@@ -232,10 +235,15 @@ func (s still) Update(pull bandit.Pull, _ float64) { s.Policy.Update(pull, 0) }
 // String names the policy as if it learned, which changes nothing that it draws.
 func (s still) String() string { return fmt.Sprint(s.Policy) }
 
-// split takes NAME or NAME:NUMBER apart.
-func split(value string) (name string, number float64, err error) {
+// split takes NAME or NAME:NUMBER apart. Those that are numbered have a number, and the others have none.
+func split(value string, numbered ...string) (name string, number float64, err error) {
 	name, text, found := strings.Cut(value, ":")
-	if found {
+	switch want := slices.Contains(numbered, name); {
+	case found && !want:
+		return "", 0, fmt.Errorf("%s takes no number", name)
+	case want && !found:
+		return "", 0, fmt.Errorf("%s takes a number, as in %s:2", name, name)
+	case found:
 		if number, err = strconv.ParseFloat(text, 64); err != nil || !(number >= 0 && number <= 1e9) {
 			return "", 0, fmt.Errorf("%q is no number from 0 to 1e9", text)
 		}
