@@ -1,6 +1,8 @@
 package layering
 
 import (
+	"time"
+
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -31,7 +33,8 @@ type Bench struct {
 // NewBench returns a bench without a search in layers, for runs of so many calls.
 func NewBench(calls int) (b Bench, err error) {
 	b.Calls = calls
-	if b.Runner, err = js.New(js.Config{}); err != nil {
+	// What a rule computes is limited, and not how long it waits for a processor: that would change what is found.
+	if b.Runner, err = js.New(js.Config{CPU: 5 * time.Second, Timeout: time.Minute}); err != nil {
 		return b, err
 	}
 	if b.Model, err = offline.New(standin.Abilities{Structure: 0.7, Heed: 1}.Config()); err != nil {
