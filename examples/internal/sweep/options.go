@@ -137,7 +137,7 @@ func (o *options) parseNumbers() (err error) {
 		}
 	}
 	switch {
-	case o.seeds < 1 || o.seed+o.seeds-1 > math.MaxUint32 || o.seed > math.MaxUint32:
+	case o.seeds < 1 || o.seed > math.MaxUint32 || o.seeds-1 > math.MaxUint32-o.seed:
 		return cli.Usagef("--seeds is %d from --seed %d: need at least 1, and seeds up to %d",
 			o.seeds, o.seed, uint32(math.MaxUint32))
 	case o.arms < 2:

@@ -40,6 +40,7 @@ func TestBadInput(t *testing.T) {
 		{"--splits 0", []string{"--splits", `"0"`}},
 		{"--seeds 0", []string{"--seeds is 0"}},
 		{"--seed 4294967295 --seeds 2", []string{"4294967295"}},
+		{"--seeds 18446744073709551615", []string{"18446744073709551615"}},
 		{"--n-arms 1", []string{"--n-arms is 1"}},
 		{"--at-once -1", []string{"--at-once is -1"}},
 		{"--stop-when greedy:4", []string{`"greedy:4"`, "greedy:4,greedy:64,128"}},

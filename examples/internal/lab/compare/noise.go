@@ -17,8 +17,8 @@ var levels = []float64{0, 0.5, 1, 2}
 
 // studyNoise plays ways to deal with noise against each other at equal evaluations, and prints what they gain.
 func studyNoise(ctx context.Context, o options, stdout io.Writer) error {
-	if o.seeds < 2 || o.pair != nil {
-		return cli.Usagef("--noise: need --seeds of at least 2, and no --ab")
+	if o.seeds < 2 {
+		return cli.Usagef("--noise: need --seeds of at least 2")
 	}
 	searches, families := noisy.Searches(), ofLevels()
 	if o.tails {

@@ -45,11 +45,11 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.baseline, "baseline", "greedy-1",
 		"search that the others are compared with; left out if it is not played")
 	fs.BoolVar(&o.noise, "noise", false,
-		"compare ways to deal with noisy scores, at --calls evaluations\n--families, --searches and --out are not used.")
+		"compare ways to deal with noisy scores, at --calls evaluations")
 	fs.BoolVar(&o.tails, "tails", false, "with --noise: noise of one typical gain that is normal or has tails, on both sides or on one")
 	fs.BoolVar(&o.timing, "timing", false, "with --noise: on a program that is really timed, one run at a time")
 	fs.BoolVar(&o.prices, "prices", false, "compare policies over a search that rewrites and a dear one, with the money of "+
-		"--calls rewrites\n--families may be given; --searches and --out are not used.")
+		"--calls rewrites")
 	fs.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "runs made at once")
 }
 
@@ -79,6 +79,30 @@ func (o *options) study() (compare.Config, error) {
 			o.baseline, strings.Join(names(all), ", "))
 	}
 	return cfg, nil
+}
+
+// idle returns an error if a flag is given that has no effect beside others.
+func (o *options) idle(fs *flag.FlagSet) (err error) {
+	kind, without := "", []string(nil)
+	switch {
+	case o.timing:
+		kind, without = "--timing", []string{"families", "searches", "out", "baseline", "flops", "prices", "tails", "parallel"}
+	case o.noise:
+		kind, without = "--noise", []string{"families", "searches", "out", "baseline", "flops", "prices"}
+	case o.prices:
+		kind, without = "--prices", []string{"searches", "out", "baseline", "flops", "parallel"}
+	case o.pair != nil:
+		kind, without = "--ab", []string{"searches", "baseline"}
+	}
+	fs.Visit(func(f *flag.Flag) {
+		if slices.Contains(without, f.Name) {
+			err = cli.Usagef("--%s has no effect with %s: leave it out", f.Name, kind)
+		}
+	})
+	if (o.noise || o.prices) && o.pair != nil {
+		err = cli.Usagef("--ab has no effect with %s: leave it out", kind)
+	}
+	return err
 }
 
 // held says what is held equal.

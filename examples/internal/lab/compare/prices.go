@@ -12,8 +12,8 @@ import (
 
 // studyPrices plays policies over arms that cost unlike.
 func studyPrices(ctx context.Context, o options, families []compare.Family, stdout io.Writer) error {
-	if o.seeds < 2 || o.pair != nil {
-		return cli.Usagef("--prices: need --seeds of at least 2, and no --ab")
+	if o.seeds < 2 {
+		return cli.Usagef("--prices: need --seeds of at least 2")
 	}
 	p := cli.NewCounter(stdout, len(families)*priced.Plays()*o.seeds, "runs")
 	err := priced.Study(ctx, priced.Config{Families: families, Calls: o.calls, Seed: o.seed, Runs: o.seeds,

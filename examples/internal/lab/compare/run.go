@@ -57,6 +57,9 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	if (o.timing || o.tails) && !o.noise {
 		return cli.Usagef("--timing and --tails need --noise")
 	}
+	if err := o.idle(fs); err != nil {
+		return err
+	}
 	if o.timing {
 		return noisy.TimedStudy(ctx, o.calls, o.seeds, o.seed, stdout)
 	}

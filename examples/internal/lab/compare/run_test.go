@@ -198,6 +198,13 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"--ab", "softmax", "select=epsilon:2"}, "Choice(2, "},
 		{[]string{"--ab", "softmax", "meta=luck"}, "need none, bandit"},
 		{[]string{"--timing"}, "--timing and --tails need --noise"},
+		{[]string{"--noise", "--flops"}, "--flops has no effect with --noise"},
+		{[]string{"--noise", "--prices"}, "--prices has no effect with --noise"},
+		{[]string{"--noise", "--timing", "--tails"}, "--tails has no effect with --timing"},
+		{[]string{"--prices", "--out", "x.csv"}, "--out has no effect with --prices"},
+		{[]string{"--ab", "softmax", "halves", "--prices"}, "--ab has no effect with --prices"},
+		{[]string{"--ab", "softmax", "halves", "--noise", "--timing"}, "--ab has no effect with --timing"},
+		{[]string{"--ab", "softmax", "halves", "--searches", "all"}, "--searches has no effect with --ab"},
 		{[]string{"--out", folder}, "--out: "},
 		{[]string{"--out", other}, `it begins with "a,b"`},
 	} {
@@ -230,21 +237,19 @@ func TestSearchesAreListedOnce(t *testing.T) {
 	}
 }
 
-// --ab plays two searches, by name or by configuration, and says which is better; two that are the same do not tie by
-// sharing their luck.
 // A study of noise in which a search gains nothing somewhere shows what was made nevertheless.
 func TestStudyOfNoise(t *testing.T) {
 	out, err := command(t, t.Context(), "--noise", "--seeds", "2", "--calls", "8")
 	if err != nil || strings.Count(out, "words-1 ")+strings.Count(out, "in words-1:") != 3 || !strings.Contains(out, "Without a ratio:") {
 		t.Errorf("%v:\n%s", err, out)
 	}
-	for _, wrong := range [][]string{{"--noise", "--seeds", "1"}, {"--noise", "--ab", "softmax", "halves"}} {
-		if _, err := command(t, t.Context(), wrong...); err == nil || !strings.Contains(err.Error(), "--noise: need --seeds of at least 2") {
-			t.Errorf("%v: %v", wrong, err)
-		}
+	if _, err := command(t, t.Context(), "--noise", "--seeds", "1"); err == nil || !strings.Contains(err.Error(), "--noise: need --seeds of at least 2") {
+		t.Error(err)
 	}
 }
 
+// --ab plays two searches, by name or by configuration, and says which is better; two that are the same do not tie by
+// sharing their luck.
 func TestPair(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
