@@ -36,9 +36,9 @@ type Round struct {
 	// Calls is how many model calls a pull of each arm makes: the pending one, or else the next. 0 means that
 	// the arm does not say, and nil that no arm does.
 	Calls []int
-	// Costs is what a model call of each arm's pulls is expected to cost, as a multiple of the least of all arms: each is at
-	// least 1 and finite. nil means that they are alike, or not known. A policy that counts calls then counts each
-	// as so many, so that gains are compared by what they cost.
+	// Costs is what a model call of each arm's pulls is expected to cost, as a multiple of the least of all arms: each is
+	// at least 1 and finite. nil means that they are alike, or not known. A policy that counts calls then counts each as
+	// so many, so that gains are compared by what they cost.
 	Costs []float64
 }
 

@@ -18,8 +18,8 @@ const (
 // that improve: a reward is the best score of its arm so far. It pulls one arm for as long as that arm grows with its
 // calls, as splitting a budget over such arms only loses, and tries others once it has slowed down.
 //
-// The leader is the arm with the best score. With n its calls, y(m) its score after m of them, J how often that rose and
-// y₀ the lowest score seen,
+// The leader is the arm with the best score. With n its calls, y(m) its score after m of them, J how often that rose
+// and y₀ the lowest score seen,
 //
 //	G = y(n) − y₀, R = y(n) − y(v·n)   its gain, and how much of that is recent; v = 0.4
 //	q = (R + s·ḡ)/(G + s·ḡ)            the recent share, with doubt; ḡ = G/(J + 1) and s = 0.15
@@ -27,14 +27,14 @@ const (
 //	φ = 1 − (1 − ε)^(1/a)              the share of all calls that the challengers may have
 //
 // since a leader that gets the share z of the calls ends at z^a of what it would gain with all of them: the challengers
-// may cost it ε = 0.015 of its gain. A leader that grows in proportion to its calls spares 1.5 %, one that grows as their
-// tenth root 14 %. One that was silent for 0.6 of its calls spares 17 % after a single gain and 86 % after
-// twenty, as few gains tell little of when the next one comes. A gain counts by its size, so that ever smaller ones do not
-// keep the others away. φ is 0 while the leader has made fewer than u = 64 calls or 4 pulls.
+// may cost it ε = 0.015 of its gain. A leader that grows in proportion to its calls spares 1.5 %, one that grows as
+// their tenth root 14 %. One that was silent for 0.6 of its calls spares 17 % after a single gain and 86 % after
+// twenty, as few gains tell little of when the next one comes. A gain counts by its size, so that ever smaller ones do
+// not keep the others away. φ is 0 while the leader has made fewer than u = 64 calls or 4 pulls.
 //
-// With t the calls so far, x those of all arms but the leader and c the calls of the leader's next pull, a challenger is
-// pulled if x + c ≤ φ·(t + c), and else the leader. If fewer than T/u − 1 arms, rounded up, were started, it is the lowest arm
-// without pulls. Otherwise it is the one with the least
+// With t the calls so far, x those of all arms but the leader and c the calls of the leader's next pull, a challenger
+// is pulled if x + c ≤ φ·(t + c), and else the leader. If fewer than T/u − 1 arms, rounded up, were started, it is the
+// lowest arm without pulls. Otherwise it is the one with the least
 //
 //	nᵢ·√(1 + bᵢ)/(1 + aᵢ)
 //
@@ -45,11 +45,11 @@ const (
 // challenger is pulled, or a new arm if no other is open. Ties go to the lowest arm. The policy is deterministic: all
 // its mass is on one arm.
 //
-// Calls are those that pulls say they make ([Pull.Calls], [Round.Calls]), and one for each pull that does not. A pending
-// pull counts as calls that gained nothing. Where calls of some arms cost more ([Round.Costs]), each counts as so many of
-// the cheapest, so that arms are compared after the same cost; then c is the calls of the leader's next pull at what they
-// cost the challenger. Rewards may be on any scale: multiplying all scores by a positive number and
-// adding another changes nothing but by rounding.
+// Calls are those that pulls say they make ([Pull.Calls], [Round.Calls]), and one for each pull that does not. A
+// pending pull counts as calls that gained nothing. Where calls of some arms cost more ([Round.Costs]), each counts as
+// so many of the cheapest, so that arms are compared after the same cost; then c is the calls of the leader's next pull
+// at what they cost the challenger. Rewards may be on any scale: multiplying all scores by a positive number and adding
+// another changes nothing but by rounding.
 //
 // Source: this project. That b compares arms at equal age is the rule of L. Li et al., "A System for Massively Parallel
 // Hyperparameter Tuning" (2020), without their elimination. docs/policies.md tells how it does and how it was chosen.

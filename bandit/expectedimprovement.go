@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// The constants of ExpectedImprovement, under the names of its comment. docs/measurements/2026-11-25-policies.md tells how
-// they were found.
+// The constants of ExpectedImprovement, under the names of its comment. docs/measurements/2026-11-25-policies.md tells
+// how they were found.
 const (
 	eiMargin    = 0.07  // ε
 	eiRoom      = 4.0   // of the ceiling above the best score, in ranges seen
@@ -35,10 +35,10 @@ const (
 //	z = −ln(ε + (C − y)/(C − y₀))
 //
 // tells how far it has come from the lowest score y₀ towards C, a ceiling that is taken to be above the best score seen
-// by 4 times the range of the scores seen. On this scale, closing half of what is left counts as much near the top as far
-// from it. Gains in z are taken to come at a constant rate in
-// ln(n + c₀). With p the arm's pulls, z' its z after the m calls of the first ⌊p/4⌋ of them, z" that after those of
-// the first ⌊p/2⌋, J" the number of jumps that all arms made after those, and sums over all arms,
+// by 4 times the range of the scores seen. On this scale, closing half of what is left counts as much near the top as
+// far from it. Gains in z are taken to come at a constant rate in ln(n + c₀). With p the arm's pulls, z' its z after
+// the m calls of the first ⌊p/4⌋ of them, z" that after those of the first ⌊p/2⌋, J" the number of jumps that all arms
+// made after those, and sums over all arms,
 //
 //	G = z − z'                       its recent gain
 //	L = ln((n + c₀)/(m + c₀))        the time that took
@@ -82,13 +82,13 @@ const (
 // of a pull is known when all of its calls have ended, so the calls of an arm's first pulls are taken from their mean:
 // those of its first ⌊p/4⌋ are ⌊(n/p)·⌊p/4⌋⌋.
 //
-// Where calls of some arms cost more ([Round.Costs]), each counts as so many of the cheapest, in n, m, a, t, u, c and h:
-// two arms are compared after the same cost, and the index is the gain for what it costs. Of the arms without pulls
+// Where calls of some arms cost more ([Round.Costs]), each counts as so many of the cheapest, in n, m, a, t, u, c and
+// h: two arms are compared after the same cost, and the index is the gain for what it costs. Of the arms without pulls
 // the one with the cheapest calls comes first.
 //
 // Rewards are the best score of the arm so far, on any scale; one below an earlier one of the same arm counts
-// as that one. Multiplying all scores by a positive number and adding another changes nothing. y₀ is the lowest reward of all, which is what searches start from once one of them has made a pull
-// without improving.
+// as that one. Multiplying all scores by a positive number and adding another changes nothing. y₀ is the lowest reward
+// of all, which is what searches start from once one of them has made a pull without improving.
 //
 // A pending pull counts as calls that gained nothing: in n, but not in p. That makes its arm
 // less attractive, so several draws in a row spread over the arms. The outcome takes the place of the guess
@@ -210,7 +210,8 @@ func (e *ExpectedImprovement) view(arm int, r Round, s scale, delay float64) vie
 	c, cost := &e.arms[arm], r.cost(arm)
 	n, m := c.calls+r.Pending[arm]*r.calls(arm), c.within(4)
 	recent, last := c.rose(c.within(2)), len(c.rises)
-	v := view{n: float64(n) * cost, z: s.z(c.score(last, s.low)), recent: float64(c.jumps(recent, s.low)), jumps: float64(c.jumps(0, s.low))}
+	v := view{n: float64(n) * cost, z: s.z(c.score(last, s.low)), recent: float64(c.jumps(recent, s.low)),
+		jumps: float64(c.jumps(0, s.low))}
 	v.gain = v.z - s.z(c.score(c.rose(m), s.low))
 	v.recentGain = v.z - s.z(c.score(recent, s.low))
 	v.time = math.Log((v.n + delay) / (float64(m)*cost + delay))

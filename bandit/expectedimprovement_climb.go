@@ -25,8 +25,8 @@ func (c *climb) add(score float64, calls int) {
 	}
 }
 
-// within returns the calls of the first half of the pulls, for a part of 2, or of the first quarter, for one of 4, as if
-// pulls were equally large.
+// within returns the calls of the first half of the pulls, for a part of 2, or of the first quarter, for one of 4, as
+// if pulls were equally large.
 func (c *climb) within(part int) int { return c.calls * (c.pulls / part) / max(c.pulls, 1) }
 
 // rose returns how often the score rose within the first n calls.

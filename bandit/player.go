@@ -55,12 +55,13 @@ func (pl *Player) Draw(open []bool) (Pull, error) {
 }
 
 // DrawSized is Draw for pulls that differ in size: calls is how many model calls a pull of each arm makes, as in
-// [Round.Calls]. The pull drawn has its arm's as [Pull.Calls]. costs is what such a call costs, as in [Round.Costs], nil if
-// all cost the same. It panics if the length of calls, or of costs, is not the number of arms, or if a cost is below 1
-// or not finite.
+// [Round.Calls]. The pull drawn has its arm's as [Pull.Calls]. costs is what such a call costs, as in [Round.Costs],
+// nil if all cost the same. It panics if the length of calls, or of costs, is not the number of arms, or if a cost is
+// below 1 or not finite.
 func (pl *Player) DrawSized(open []bool, calls []int, costs []float64) (Pull, error) {
 	if len(calls) != len(pl.probs) || costs != nil && len(costs) != len(pl.probs) {
-		panic(fmt.Sprintf("bandit: DrawSized with calls of %d arms and costs of %d for %d arms", len(calls), len(costs), len(pl.probs)))
+		panic(fmt.Sprintf("bandit: DrawSized with calls of %d arms and costs of %d for %d arms", len(calls), len(costs),
+			len(pl.probs)))
 	}
 	for arm, cost := range costs {
 		if !(cost >= 1 && finite(cost)) {

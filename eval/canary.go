@@ -13,8 +13,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Canary is a program whose score is known. It is scored between the evaluations of a search. If its score changes, the
-// evaluator has changed: another version of a library, a machine under load, a file that a candidate overwrote.
+// A Canary is a program whose score is known. It is scored between the evaluations of a search. If its score changes,
+// the evaluator has changed: another version of a library, a machine under load, a file that a candidate overwrote.
 type Canary struct {
 	Program string  // required
 	Score   float64 // the program's true score; finite

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Repeat returns an Evaluator that evaluates each program n times with e and pools the results ([Pool]): the score is the
-// mean, and its standard error that of one evaluation divided by √n.
+// Repeat returns an Evaluator that evaluates each program n times with e and pools the results ([Pool]): the score is
+// the mean, and its standard error that of one evaluation divided by √n.
 //
 // It is a [Composite], so in a run each of the n is an evaluation of its own: recorded, counted, and made once.
 // Rescoring only promising children spends evaluations better than evaluating every child n times; see docs/guide.md.

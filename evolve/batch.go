@@ -468,8 +468,8 @@ func (l *batch) make(ctx context.Context, m *bredChild) error {
 	return fmt.Errorf("evolve: evaluating child %d of step %d: %w", c.Index, l.now.number, err)
 }
 
-// judging returns ctx for a Prepare or an Admit, which may ask a model through it. That call is an aside, and counted even
-// if the child comes to nothing.
+// judging returns ctx for a Prepare or an Admit, which may ask a model through it. That call is an aside, and counted
+// even if the child comes to nothing.
 func (l *batch) judging(ctx context.Context) context.Context {
 	if l.step == nil {
 		return ctx
@@ -477,7 +477,8 @@ func (l *batch) judging(ctx context.Context) context.Context {
 	return llm.WithTrace(ctx, &llm.Trace{Ended: l.step.Judged})
 }
 
-// admitted takes in what a Prepare or an Admit returned, and reports whether the child goes on. An error ends the search.
+// admitted takes in what a Prepare or an Admit returned, and reports whether the child goes on. An error ends the
+// search.
 func (m *bredChild) admitted(why string, err error) (ok bool, ends error) {
 	switch {
 	case err != nil:

@@ -21,10 +21,10 @@ type Brief struct {
 	task.Ask
 	// Messages are sent in place of Task.Prompt(Ask); nil means Task.Prompt(Ask).
 	Messages []llm.Message
-	// Prepare is called before the prompt is written, and returns the Ask for it: the brief's, with what it has learned, such
-	// as how the parent does on fresh cases. A why that is not "" means that no model is asked, which costs this child
-	// alone. An error ends the search. nil means the brief's Ask. It is called on a goroutine of the child's own, may
-	// evaluate as Admit may, and has to come to the same with the same results: a resumed run calls it again.
+	// Prepare is called before the prompt is written, and returns the Ask for it: the brief's, with what it has learned,
+	// such as how the parent does on fresh cases. A why that is not "" means that no model is asked, which costs this
+	// child alone. An error ends the search. nil means the brief's Ask. It is called on a goroutine of the child's own,
+	// may evaluate as Admit may, and has to come to the same with the same results: a resumed run calls it again.
 	Prepare func(ctx context.Context, ask task.Ask) (now task.Ask, why string, err error)
 	// Parse reads the program out of a reply; nil means the task's own in Ask's Form, which may take a diff of the first
 	// parent.
@@ -178,15 +178,16 @@ type Breeder struct {
 	// Breed.
 	OnChild func(Child)
 
-	started  bool
-	initial  eval.Candidate
-	best     eval.Candidate
-	bestID   int // its order of birth
-	now      breederStep
-	past     []Made          // steps that ended whole
-	born     int             // children briefed
-	widest   int             // the most children that were under way at once
-	idle     int             // children in a row, by the order in which they were taken in, whose Prepare had nothing to ask for
+	started bool
+	initial eval.Candidate
+	best    eval.Candidate
+	bestID  int // its order of birth
+	now     breederStep
+	past    []Made // steps that ended whole
+	born    int    // children briefed
+	widest  int    // the most children that were under way at once
+	// children in a row, by the order in which they were taken in, whose Prepare had nothing to ask for
+	idle     int
 	sampling *sampleSchedule // nil unless programs are scored again
 	failing  fault.Streak    // over steps, as a step may be shorter than a streak
 	failed   error           // what a brief or a take ended the search with
@@ -307,8 +308,8 @@ func (b *Breeder) takeIn(c Child) {
 // the one with the best mean, and its score may have fallen.
 func (b *Breeder) Lead(c Child) { b.best, b.bestID = c.Candidate, c.ID }
 
-// Demote reverts to the best of the time when the last step began. Package evolve/audit calls it between two steps, where
-// a second evaluator does not confirm the best of the last one.
+// Demote reverts to the best of the time when the last step began. Package evolve/audit calls it between two steps,
+// where a second evaluator does not confirm the best of the last one.
 func (b *Breeder) Demote() {
 	if b.now.number > 0 {
 		b.best, b.bestID = b.now.before.Candidate, b.now.before.ID

@@ -14,8 +14,8 @@ type ErrorRecord struct {
 	chain
 }
 
-// A chain is what callers may ask of a recorded error. But for Is, its fields are those of the [*Error] in it, and Status
-// is "" if there was none.
+// A chain is what callers may ask of a recorded error. But for Is, its fields are those of the [*Error] in it, and
+// Status is "" if there was none.
 type chain struct {
 	Is         []string      `json:"is,omitempty"` // names of the errors that callers test for, in words
 	Status     Status        `json:"status,omitempty"`

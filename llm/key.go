@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Digest identifies a request by its content: it is the SHA-256 of the request's canonical JSON (RFC 8785). Requests with
-// equal messages, seed, tools and sampling overrides have equal digests, in every process and after any storage; all
-// others differ.
+// Digest identifies a request by its content: it is the SHA-256 of the request's canonical JSON (RFC 8785). Requests
+// with equal messages, seed, tools and sampling overrides have equal digests, in every process and after any storage;
+// all others differ.
 func (req Request) Digest() [sha256.Size]byte {
 	b := buffers.Get().(*[]byte)
 	defer buffers.Put(b)

@@ -137,8 +137,8 @@ type Usage struct {
 }
 
 // PromptTokens returns an upper bound of the tokens of req's prompt under any tokenizer: one for each byte of text,
-// since a token stands for at least one, plus 32 for each message, each tool and each call of a tool and 32 for all, for
-// the template around them.
+// since a token stands for at least one, plus 32 for each message, each tool and each call of a tool and 32 for all,
+// for the template around them.
 func PromptTokens(req Request) int {
 	const around = 32
 	n := around

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Digest returns a hash of what t asks of a model for its initial program. In the fingerprint of a journal it tells tasks
-// of one name apart.
+// Digest returns a hash of what t asks of a model for its initial program. In the fingerprint of a journal it tells
+// tasks of one name apart.
 func Digest(t Task) string {
 	h := sha256.New()
 	fmt.Fprintln(h, t.Initial())

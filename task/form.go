@@ -30,10 +30,10 @@ type FormParser interface {
 	ParseAs(form Form, parent, reply string) (program string, err error)
 }
 
-// ParseAs reads out of a reply in a form the program that it makes of parent. It calls the ParseAs of t, or of the first
-// task that t wraps, that is a [FormParser] ([As]). As the task has it, or without one, as the prompt of such a task asks
-// for one form alone, it calls the ParseFrom of the first that is a [ParentParser], and else t's Parse. So a wrapper
-// that changes Parse and has an Unwrap needs a ParseFrom too.
+// ParseAs reads out of a reply in a form the program that it makes of parent. It calls the ParseAs of t, or of the
+// first task that t wraps, that is a [FormParser] ([As]). As the task has it, or without one, as the prompt of such a
+// task asks for one form alone, it calls the ParseFrom of the first that is a [ParentParser], and else t's Parse. So a
+// wrapper that changes Parse and has an Unwrap needs a ParseFrom too.
 func ParseAs(t Task, form Form, parent, reply string) (string, error) {
 	if p, ok := As[FormParser](t); ok && form != AsTask {
 		return p.ParseAs(form, parent, reply)

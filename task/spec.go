@@ -18,13 +18,13 @@ import (
 //
 // The prompt is the system message and one user message, with the sections that are stable ([Ask.Shown]), every parent,
 // the other sections, and the instruction, in this order. If it shows several programs, it names the one to change. A
-// parent is its score to six decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in a
-// block made by [Fence], without line ends at its end; and Feedback's metrics and artifacts, sorted by name, in quoted
-// lines ("> "), so that nothing but programs stands in blocks. So is the program of a section, with its metrics alone.
-// Without parents it shows the initial program. The parser is [ParseProgram], or [ParseDiff] if Diffs is set. If Initial has lines with
-// EVOLVE-BLOCK-START and EVOLVE-BLOCK-END, the model may change only the lines between them: the prompt says so, and
-// [RestoreOutside] enforces it, even if a reply leaves the markers out ([Mended]); a reply without changes between them
-// is [ErrUnchanged].
+// parent is its score to six decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in
+// a block made by [Fence], without line ends at its end; and Feedback's metrics and artifacts, sorted by name, in
+// quoted lines ("> "), so that nothing but programs stands in blocks. So is the program of a section, with its metrics
+// alone. Without parents it shows the initial program. The parser is [ParseProgram], or [ParseDiff] if Diffs is set. If
+// Initial has lines with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END, the model may change only the lines between them: the
+// prompt says so, and [RestoreOutside] enforces it, even if a reply leaves the markers out ([Mended]); a reply without
+// changes between them is [ErrUnchanged].
 //
 // The task is a [ParentParser]; its Parse uses the initial program as the parent.
 type Spec struct {
@@ -48,9 +48,9 @@ type Spec struct {
 	// Diffs means that the prompt asks for changes to the first parent instead of a complete program. A complete program
 	// is accepted too.
 	Diffs bool
-	// Show returns a candidate's program as the prompt shows it, and Reply says there how to reply; nil and "" mean a block
-	// made by Fence, and what Diffs and the Ask's form call for. They are for a task whose programs are more than one
-	// text, which reads replies by itself. Equal arguments must have equal texts.
+	// Show returns a candidate's program as the prompt shows it, and Reply says there how to reply; nil and "" mean a
+	// block made by Fence, and what Diffs and the Ask's form call for. They are for a task whose programs are more than
+	// one text, which reads replies by itself. Equal arguments must have equal texts.
 	Show  func(c eval.Candidate, ask Ask) string
 	Reply string
 	// IgnoreMarkers makes EVOLVE-BLOCK lines comments like any other.

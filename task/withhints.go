@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// WithHints returns t with the hints of h for each parent in the prompt, as sections named [ShowHints]: of 160 bytes each,
-// the heaviest last. Nothing else changes, in particular no scores. Hints that fail or panic are left out. h is called
-// once for each program ([Remembered]).
+// WithHints returns t with the hints of h for each parent in the prompt, as sections named [ShowHints]: of 160 bytes
+// each, the heaviest last. Nothing else changes, in particular no scores. Hints that fail or panic are left out. h is
+// called once for each program ([Remembered]).
 //
 // The tasks of [New] show sections. A task with a prompt of its own must show them itself.
 //

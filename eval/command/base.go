@@ -25,8 +25,8 @@ type base struct {
 }
 
 // checkHidden returns an error if a hidden path lies in the base or a cache, which candidates find elsewhere too, where
-// nothing is hidden, or in a folder of Writable: Landlock cannot hide part of that, and under private mounts a candidate
-// could give the hidden file another name for the next one.
+// nothing is hidden, or in a folder of Writable: Landlock cannot hide part of that, and under private mounts a
+// candidate could give the hidden file another name for the next one.
 func (c Config) checkHidden() error {
 	for _, path := range c.Hide {
 		real, err := filepath.EvalSymlinks(path)
@@ -38,12 +38,14 @@ func (c Config) checkHidden() error {
 		}
 		for _, dir := range append([]string{c.Base, c.Template}, c.Caches...) {
 			if rel, err := filepath.Rel(dir, real); dir != "" && err == nil && filepath.IsLocal(rel) {
-				return fmt.Errorf("command: Config.Hide has %s, which is in %s, and candidates find that elsewhere too: keep it apart", path, dir)
+				return fmt.Errorf("command: Config.Hide has %s, which is in %s, and candidates find that elsewhere too: keep it "+
+					"apart", path, dir)
 			}
 		}
 		for _, dir := range c.Writable {
 			if rel, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(rel) {
-				return fmt.Errorf("command: Config.Hide has %s, which is in %s, where candidates may write and move what is there: keep it apart", path, dir)
+				return fmt.Errorf("command: Config.Hide has %s, which is in %s, where candidates may write and move what is "+
+					"there: keep it apart", path, dir)
 			}
 		}
 	}

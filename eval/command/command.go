@@ -139,7 +139,8 @@ func newCommand(cfg Config, ms []isolation.Mechanism) (command, error) {
 	sweep()
 	var why error
 	if c.base, why = newBase(cfg, plan); why != nil {
-		cfg.Logger.Warn("candidates do not share their base and caches as layers: each copies the base, and only reads the caches",
+		cfg.Logger.Warn("candidates do not share their base and caches as layers: each copies the base, and only reads the "+
+			"caches",
 			"in", "command", "missing", why)
 	}
 	sandbox.Announce(cfg.Logger, "command", cfg.Isolation, c.report)

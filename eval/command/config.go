@@ -89,8 +89,8 @@ type Config struct {
 	Writable []string
 	// Hide names existing files and folders that no step may read, such as credentials. A file that is replaced by another
 	// while a step runs, as rotated credentials are, stays hidden only if its folder is hidden. On Linux it is an error at
-	// start if neither private mounts nor Landlock can hide them. It is an error if one lies in Writable, where a candidate
-	// could move it. Nothing is hidden under [isolation.None] or on other systems.
+	// start if neither private mounts nor Landlock can hide them. It is an error if one lies in Writable, where a
+	// candidate could move it. Nothing is hidden under [isolation.None] or on other systems.
 	Hide []string
 	// Isolation is the required level of containment.
 	Isolation isolation.Level

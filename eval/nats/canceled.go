@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// cancellations holds the cancellations of the last seconds. A cancellation may arrive before the slot begins the job, since each
-// is received on its own goroutine.
+// cancellations holds the cancellations of the last seconds. A cancellation may arrive before the slot begins the job,
+// since each is received on its own goroutine.
 type cancellations struct {
 	latest  []cancellation // the oldest first
 	arrived []time.Time

@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// connect connects in a role, until ctx ends. It calls failed when the server refuses something later, or the connection
-// is closed for good.
+// connect connects in a role, until ctx ends. It calls failed when the server refuses something later, or the
+// connection is closed for good.
 func (s Server) connect(ctx context.Context, role, name string, failed func(error)) (*nats.Conn, error) {
 	d, connected := dialUntil(ctx)
 	defer connected()

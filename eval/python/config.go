@@ -13,8 +13,8 @@ import (
 )
 
 // Config configures how candidates are run. Limits that are too low are errors: Timeout and CPU must be at least 1 ms,
-// Memory 1 MiB, OutputBytes 2 and Workers 1. A candidate also has at most 256 open files of 64 MiB, 256 MiB of temporary
-// files in memory, and 4 MiB of result.
+// Memory 1 MiB, OutputBytes 2 and Workers 1. A candidate also has at most 256 open files of 64 MiB, 256 MiB of
+// temporary files in memory, and 4 MiB of result.
 type Config struct {
 	// Interpreter is the path or the name of a CPython, 3.9 or newer; "" means the first that can import the needed
 	// modules, as for [Find].

@@ -1,11 +1,12 @@
 // Package agent makes children by sessions, in which a model reads and edits the program with tools, tries it, and
-// submits it when it is done. A session is an operator of package population beside rewrites and crossings, or a search's
-// only one:
+// submits it when it is done. A session is an operator of package population beside rewrites and crossings, or a
+// search's only one:
 //
-//	search, err := population.New(population.Config{Task: t, LLM: model, Operators: []population.Operator{&agent.Loop{}}})
+//	search, err := population.New(population.Config{Task: t, LLM: model,
+//		Operators: []population.Operator{&agent.Loop{}}})
 //
-// All that a session asks and tries goes through its [evolve.Work]. So it is within the run's budget, in its journal and
-// in its result, and is recalled when the run is resumed.
+// All that a session asks and tries goes through its [evolve.Work]. So it is within the run's budget, in its journal
+// and in its result, and is recalled when the run is resumed.
 //
 // Tries and the submission are a contract, of which the model is told: a try is a look that costs one of
 // evolve.Budget.TuneEvaluations and may use cheaper cases (Loop.On), and what is submitted is evaluated once for real.
@@ -46,8 +47,8 @@ type Loop struct {
 }
 
 // Bounds limit a session. At a bound a session ends with the best program that it has tried, or else the one it has.
-// Bounds are checked before each call, so calls under way may pass them: one call of a Loop, and up to 4 calls of an agent
-// that is a program.
+// Bounds are checked before each call, so calls under way may pass them: one call of a Loop, and up to 4 calls of an
+// agent that is a program.
 type Bounds struct {
 	Calls  int           // calls of the model; 0 means 30
 	Tokens int           // tokens of prompts and completions; 0 means 400,000
@@ -107,8 +108,8 @@ func (l *Loop) String() string {
 		b.Calls, b.Tokens, b.Time, b.Tries, b.Money, l.Shell != nil, l.Text, l.Instruction)
 }
 
-// Brief has the child made by a session on the parent. The model can look at the members of the archive, and at the newest
-// invalid programs, as they are now. It is shown the lines of the memories' sections, as the bounds of
+// Brief has the child made by a session on the parent. The model can look at the members of the archive, and at the
+// newest invalid programs, as they are now. It is shown the lines of the memories' sections, as the bounds of
 // [task.WithBounds] and the hints of [task.WithHints] have them, and no programs of sections.
 func (l *Loop) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
@@ -116,8 +117,8 @@ func (l *Loop) Brief(v *population.View) evolve.Brief {
 	return b
 }
 
-// Make returns the Make of an [evolve.Brief] whose child is made of parent, for a search of your own. The model is shown
-// notes.
+// Make returns the Make of an [evolve.Brief] whose child is made of parent, for a search of your own. The model is
+// shown notes.
 func (l *Loop) Make(t task.Task, parent eval.Candidate, notes ...string) (
 	make func(ctx context.Context, w *evolve.Work) (program string, err error)) {
 

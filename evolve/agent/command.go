@@ -25,14 +25,14 @@ import (
 // A Command is an operator whose children are made by a program of its own, such as a coding agent, in a contained
 // checkout of the parent. It accounts for it in one of two ways.
 //
-// Without a Parse the agent asks the search's model through package gateway: it gets an address and the token of one session, in the
-// variables of OpenAI's and Anthropic's clients, and nothing else of the network. Each of its calls is the session's, so
-// it passes through budget, journal and retries. When the budget or a bound has no room, the agent is ended, and what it
-// left until then is its program. The real key never enters the checkout.
+// Without a Parse the agent asks the search's model through package gateway: it gets an address and the token of one
+// session, in the variables of OpenAI's and Anthropic's clients, and nothing else of the network. Each of its calls is
+// the session's, so it passes through budget, journal and retries. When the budget or a bound has no room, the agent is
+// ended, and what it left until then is its program. The real key never enters the checkout.
 //
-// With a Parse the agent has a login of its own, and the whole session is one call of the model Own, which is recalled by
-// its prompt. What the agent prints of its usage becomes the attempt's ([llm.Attempt].Reported), which nothing can check.
-// If Budget.Models has Own, Own.MaxTokens at Own.Price is set aside before it starts. It needs an Editor under
+// With a Parse the agent has a login of its own, and the whole session is one call of the model Own, which is recalled
+// by its prompt. What the agent prints of its usage becomes the attempt's ([llm.Attempt].Reported), which nothing can
+// check. If Budget.Models has Own, Own.MaxTokens at Own.Price is set aside before it starts. It needs an Editor under
 // [isolation.None], as its network cannot be contained.
 type Command struct {
 	Editor *command.Editor // runs the agent; required
@@ -52,20 +52,21 @@ func (c *Command) Name() string { return "agent" }
 // String prints what decides a session but the model.
 func (c *Command) String() string {
 	b := c.Bounds.filled()
-	return fmt.Sprintf("agent.Command(%v, calls=%d, tokens=%d, money=%v, own=%s, instruction=%q)", c.Editor, b.Calls, b.Tokens,
+	return fmt.Sprintf("agent.Command(%v, calls=%d, tokens=%d, money=%v, own=%s, instruction=%q)", c.Editor, b.Calls,
+		b.Tokens,
 		b.Money, c.Own.Key, c.Instruction)
 }
 
-// Brief has the child made by a session on the parent. The agent finds the members of the archive, and the newest invalid
-// programs, in the folder "earlier" of its HOME. It is shown the lines of sections, as for [Loop.Brief].
+// Brief has the child made by a session on the parent. The agent finds the members of the archive, and the newest
+// invalid programs, in the folder "earlier" of its HOME. It is shown the lines of sections, as for [Loop.Brief].
 func (c *Command) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
 	b.Make = c.make(v.Task, v.Parent.Candidate, v.Sections, earlierOf(v))
 	return b
 }
 
-// Make returns the Make of an [evolve.Brief] whose child is made of parent, for a search of your own. The agent is shown
-// notes.
+// Make returns the Make of an [evolve.Brief] whose child is made of parent, for a search of your own. The agent is
+// shown notes.
 func (c *Command) Make(t task.Task, parent eval.Candidate, notes ...string) (
 	make func(ctx context.Context, w *evolve.Work) (program string, err error)) {
 
@@ -102,7 +103,8 @@ func (c *Command) validate() error {
 		return errors.New("agent: Command.Editor is nil")
 	}
 	if c.Parse != nil && c.Own.Key == "" {
-		return errors.New("agent: Command.Own has no Key, by which the attempts of an agent with a login of its own are named")
+		return errors.New("agent: Command.Own has no Key, by which the attempts of an agent with a login of its own are " +
+			"named")
 	}
 	return c.Bounds.validate()
 }
@@ -129,7 +131,8 @@ func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command
 const socketName = "evoalloc-socket-"
 
 // through runs the agent with a model behind a gateway.
-func (c *Command) through(ctx context.Context, w *evolve.Work, program string, job command.Job) (out command.Edit, err error) {
+func (c *Command) through(ctx context.Context, w *evolve.Work, program string, job command.Job) (out command.Edit,
+	err error) {
 	if err := c.Editor.CanReach(); err != nil {
 		return out, broken(ctx, err)
 	}
@@ -161,8 +164,8 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 	return out, broken(ctx, err)
 }
 
-// broken returns the error of something that no program is to blame for: it ends the run, as that of an evaluator does. The
-// end of the context is none.
+// broken returns the error of something that no program is to blame for: it ends the run, as that of an evaluator does.
+// The end of the context is none.
 func broken(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -255,7 +258,8 @@ func told(reply llm.Reply, err error) string {
 
 // own runs an agent with a login of its own, as one call.
 func (c *Command) own(ctx context.Context, w *evolve.Work, program string, job command.Job) (command.Edit, error) {
-	req := llm.Request{Seed: w.Seed, Messages: []llm.Message{{Role: llm.System, Content: program}, {Role: llm.User, Content: job.Prompt}}}
+	req := llm.Request{Seed: w.Seed, Messages: []llm.Message{{Role: llm.System, Content: program},
+		{Role: llm.User, Content: job.Prompt}}}
 	if c.Own.MaxTokens > 0 {
 		req.MaxTokens = &c.Own.MaxTokens
 	}
@@ -271,8 +275,8 @@ type login struct {
 	out command.Edit // result of the agent; zero if the call is recalled
 }
 
-// Generate runs the agent on the program in the first message. However an agent ends that was run, it was paid for: what it
-// left is its answer, and without usage it is charged as the most that it may have spent.
+// Generate runs the agent on the program in the first message. However an agent ends that was run, it was paid for:
+// what it left is its answer, and without usage it is charged as the most that it may have spent.
 func (l *login) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
 	trace := llm.TraceOf(ctx)
 	if err := trace.Send(l.Own.Key); err != nil {
@@ -287,8 +291,8 @@ func (l *login) Generate(ctx context.Context, req llm.Request) (reply llm.Reply,
 	return llm.Reply{Text: l.out.Program, Attempts: []llm.Attempt{a}}, err
 }
 
-// ended completes the attempt of an agent that ended with out and err. One that came to its end was paid for, even if its
-// caller gives up just then, or its folders cannot be removed.
+// ended completes the attempt of an agent that ended with out and err. One that came to its end was paid for, even if
+// its caller gives up just then, or its folders cannot be removed.
 func (l *login) ended(ctx context.Context, a *llm.Attempt, out command.Edit, err error) (command.Edit, error) {
 	switch {
 	case err == nil || out.Fault != nil || out.Program != "":

@@ -6,8 +6,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Folder is a task whose programs are several files, such as tree.Task. A session reads and changes them one by one. A
-// program of any other task is one file, called "program" with the task's ending.
+// A Folder is a task whose programs are several files, such as tree.Task. A session reads and changes them one by one.
+// A program of any other task is one file, called "program" with the task's ending.
 type Folder interface {
 	// Files returns the paths of a program's files, sorted.
 	Files(program string) []string
@@ -39,7 +39,8 @@ func (s single) Files(string) []string { return []string{s.name} }
 
 func (s single) File(program, path string) (string, error) { return program, s.check(path) }
 
-// WithFile lets the task read the text as a reply, so that what it keeps, lines outside of EVOLVE-BLOCK markers, is kept.
+// WithFile lets the task read the text as a reply, so that what it keeps, lines outside of EVOLVE-BLOCK markers, is
+// kept.
 func (s single) WithFile(program, path, text string) (string, error) {
 	if err := s.check(path); err != nil {
 		return "", err

@@ -11,17 +11,18 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// system returns the system message: what the task says, how the session works, and in the form of texts its tools. It is
-// the same for all sessions of a search, so that endpoints can cache it.
+// system returns the system message: what the task says, how the session works, and in the form of texts its tools. It
+// is the same for all sessions of a search, so that endpoints can cache it.
 func (s *session) system(t task.Task) string {
 	var b strings.Builder
 	b.WriteString(about(t))
-	b.WriteString("You work on the program with tools: look at its files, edit them, and submit the program when it is better. " +
-		"Only what you submit counts. There are two modes of evaluation:\n")
-	fmt.Fprintf(&b, "- tune, by the tool try: a look at what the program scores as it is, perhaps on fewer cases. At most %d "+
-		"in this session, out of a budget that all sessions share.\n", max(0, s.bounds.Tries))
+	b.WriteString("You work on the program with tools: look at its files, edit them, and submit the program when it is " +
+		"better. Only what you submit counts. There are two modes of evaluation:\n")
+	fmt.Fprintf(&b, "- tune, by the tool try: a look at what the program scores as it is, perhaps on fewer cases. At "+
+		"most %d in this session, out of a budget that all sessions share.\n", max(0, s.bounds.Tries))
 	b.WriteString("- submit, by the tool submit: the session ends, and the program is evaluated once for real.\n")
-	fmt.Fprintf(&b, "A session has at most %d replies, %d tokens and %v.\n", s.bounds.Calls, s.bounds.Tokens, s.bounds.Time)
+	fmt.Fprintf(&b, "A session has at most %d replies, %d tokens and %v.\n", s.bounds.Calls, s.bounds.Tokens,
+		s.bounds.Time)
 	if s.Text {
 		b.WriteString(textForm(s.tools()))
 	}
@@ -48,12 +49,12 @@ func (s *session) first(parent eval.Candidate, beside []task.Section) string {
 func commandPrompt(t task.Task, parent eval.Candidate, instruction string, beside []task.Section, earlier bool) string {
 	var b strings.Builder
 	b.WriteString(about(t))
-	b.WriteString("The program is in the working directory. Change its files there, and end when it is better. What the files " +
-		"are when you end is scored.\n\n")
+	b.WriteString("The program is in the working directory. Change its files there, and end when it is better. What the " +
+		"files are when you end is scored.\n\n")
 	b.WriteString(scored(parent.Result))
 	if earlier {
-		b.WriteString("Earlier programs are in the folder earlier of your home directory, each with its score, or the reason why it " +
-			"is not valid.\n")
+		b.WriteString("Earlier programs are in the folder earlier of your home directory, each with its score, or the " +
+			"reason why it is not valid.\n")
 	}
 	b.WriteString(shown(t, parent, beside))
 	b.WriteString("\n" + asked(instruction) + "\n")

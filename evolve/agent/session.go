@@ -41,7 +41,8 @@ func newSession(l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, bes
 
 	s := &session{Loop: l, bounds: l.Bounds.filled(), work: w, task: t, folder: folderOf(t), parent: parent.Program,
 		program: parent.Program, earlier: earlier}
-	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)}, {Role: llm.User, Content: s.first(parent, beside)}}
+	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)},
+		{Role: llm.User, Content: s.first(parent, beside)}}
 	return s
 }
 
@@ -81,8 +82,8 @@ func (s *session) run(ctx context.Context) (program string, err error) {
 	return s.end(nil)
 }
 
-// bound returns the bound that the session has reached, in words, or "". It is asked between calls alone, because a call
-// that is cut off is paid for all the same.
+// bound returns the bound that the session has reached, in words, or "". It is asked between calls alone, because a
+// call that is cut off is paid for all the same.
 func (s *session) bound() string {
 	switch b := s.bounds; {
 	case s.calls >= b.Calls:
@@ -153,7 +154,8 @@ func (s *session) act(ctx context.Context, reply llm.Reply) error {
 		}
 		s.messages = append(s.messages, llm.Message{Role: llm.ToolResult, CallID: c.ID, Content: result})
 	}
-	status := fmt.Sprintf("[call %d of %d, %d of %d tokens, try %d of %d]", s.calls, s.bounds.Calls, s.tokens, s.bounds.Tokens,
+	status := fmt.Sprintf("[call %d of %d, %d of %d tokens, try %d of %d]", s.calls, s.bounds.Calls, s.tokens,
+		s.bounds.Tokens,
 		s.tries, max(0, s.bounds.Tries))
 	if left > 0 {
 		status = fmt.Sprintf("[%d more calls are not done: a reply has at most %d]\n", left, mostCalls) + status

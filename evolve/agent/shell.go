@@ -8,9 +8,9 @@ import (
 	"github.com/evoalloc/evoalloc/eval/command"
 )
 
-// NewShell returns a [Loop]'s Shell that runs lines contained, in a checkout of the program that is made for each. cfg says
-// what is found there and the bounds, as for a [command.Editor]; its Run is the shell's, and its Timeout is 2 minutes by
-// default.
+// NewShell returns a [Loop]'s Shell that runs lines contained, in a checkout of the program that is made for each. cfg
+// says what is found there and the bounds, as for a [command.Editor]; its Run is the shell's, and its Timeout is 2
+// minutes by default.
 func NewShell(cfg command.Config) (func(ctx context.Context, program, line string) (output string, err error), error) {
 	cfg.Run, cfg.Args = []string{"sh", "-c", "exec 2>&1; exec sh -s"}, nil
 	cfg.Timeout = cmp.Or(cfg.Timeout, 2*time.Minute)

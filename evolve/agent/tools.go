@@ -36,34 +36,40 @@ type arguments struct {
 }
 
 // earlierProgram is a property of tools that look at files.
-const earlierProgram = `,"of":{"type":"integer","description":"number of an earlier program; left out: the one you edit"}`
+const earlierProgram = `,"of":{"type":"integer","description":` +
+	`"number of an earlier program; left out: the one you edit"}`
 
 // toolbox has all tools, in the order in which a model is shown them.
 var toolbox = []tool{
 	{Tool: llm.Tool{Name: "list", Description: "List the paths of the program's files that begin with path.",
-		Parameters: object(`"path":{"type":"string","description":"beginning of the paths; empty for all"}` + earlierProgram)},
+		Parameters: object(`"path":{"type":"string","description":"beginning of the paths; empty for all"}` +
+			earlierProgram)},
 		do: (*session).list},
 	{Tool: llm.Tool{Name: "read", Description: "Read lines of a file.",
 		Parameters: object(`"path":{"type":"string"},"from":{"type":"integer","description":"first line, from 1"},`+
 			`"lines":{"type":"integer","description":"how many; 0 for all"}`+earlierProgram, "path")},
 		do: (*session).read},
-	{Tool: llm.Tool{Name: "search", Description: "Find lines by a regular expression (RE2), in the files whose paths begin with path.",
+	{Tool: llm.Tool{Name: "search", Description: "Find lines by a regular expression (RE2), in the files whose paths " +
+		"begin with path.",
 		Parameters: object(`"pattern":{"type":"string"},"path":{"type":"string"}`+earlierProgram, "pattern")},
 		do: (*session).search},
-	{Tool: llm.Tool{Name: "earlier", Description: "List earlier programs of the search by number, with their scores, or why they " +
-		"are not valid.", Parameters: object("")},
+	{Tool: llm.Tool{Name: "earlier", Description: "List earlier programs of the search by number, with their scores, or " +
+		"why they are not valid.", Parameters: object("")},
 		offered: func(s *session) bool { return len(s.earlier) > 0 }, do: (*session).earlierPrograms},
-	{Tool: llm.Tool{Name: "edit", Description: "Change a file: old must stand in it exactly once, and new takes its place. " +
-		"Without old, new is the whole text of a file, which may be a new one. With delete the file is deleted.",
-		Parameters: object(`"path":{"type":"string"},"old":{"type":"string"},"new":{"type":"string"},"delete":{"type":"boolean"}`, "path")},
+	{Tool: llm.Tool{Name: "edit", Description: "Change a file: old must stand in it exactly once, and new takes its " +
+		"place. Without old, new is the whole text of a file, which may be a new one. With delete the file is deleted.",
+		Parameters: object(`"path":{"type":"string"},"old":{"type":"string"},"new":{"type":"string"},`+
+			`"delete":{"type":"boolean"}`, "path")},
 		do: (*session).edit},
-	{Tool: llm.Tool{Name: "run", Description: "Run a line of a shell in a copy of the program's files, without a network. " +
-		"What it changes there is lost.",
+	{Tool: llm.Tool{Name: "run", Description: "Run a line of a shell in a copy of the program's files, without a " +
+		"network. What it changes there is lost.",
 		Parameters: object(`"command":{"type":"string"}`, "command")},
 		offered: func(s *session) bool { return s.Shell != nil }, do: (*session).shell},
-	{Tool: llm.Tool{Name: "try", Description: "Evaluate the program as it is now, in the mode tune.", Parameters: object("")},
+	{Tool: llm.Tool{Name: "try", Description: "Evaluate the program as it is now, in the mode tune.",
+		Parameters: object("")},
 		offered: func(s *session) bool { return s.bounds.Tries > 0 }, do: (*session).try},
-	{Tool: llm.Tool{Name: "submit", Description: "End the session and submit the program as it is now, in the mode submit.",
+	{Tool: llm.Tool{Name: "submit", Description: "End the session and submit the program as it is now, in the mode " +
+		"submit.",
 		Parameters: object("")},
 		do: (*session).submit},
 }
@@ -84,8 +90,8 @@ func (s *session) tools() (list []llm.Tool) {
 	return list
 }
 
-// call does what a call asks for, and returns what the model is told of it. Whatever a model writes into a call costs that
-// call alone.
+// call does what a call asks for, and returns what the model is told of it. Whatever a model writes into a call costs
+// that call alone.
 func (s *session) call(ctx context.Context, c llm.ToolCall) (string, error) {
 	for _, t := range toolbox {
 		if t.Name != c.Name || t.offered != nil && !t.offered(s) {
@@ -256,7 +262,8 @@ func (s *session) try(ctx context.Context, _ arguments) (string, error) {
 	return fmt.Sprintf("score %.6f in the mode tune\n", r.Score), nil
 }
 
-// tryOn returns the evaluator of tries: the Loop's, or else what the task has for tuners, or else nil, which means the task.
+// tryOn returns the evaluator of tries: the Loop's, or else what the task has for tuners, or else nil, which means the
+// task.
 func (s *session) tryOn(ctx context.Context) (eval.Evaluator, error) {
 	t, ok := task.As[tuner](s.task)
 	if s.On != nil || !ok {

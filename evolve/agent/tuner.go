@@ -14,8 +14,8 @@ type tuner interface {
 	TuneEvaluator(context.Context) (eval.Evaluator, error)
 }
 
-// tuners are the evaluators that tasks have for tuners, nil for those that have none. A task is asked once, as it may start
-// processes. It is safe for concurrent use.
+// tuners are the evaluators that tasks have for tuners, nil for those that have none. A task is asked once, as it may
+// start processes. It is safe for concurrent use.
 type tuners struct {
 	mu    sync.Mutex
 	known map[tuner]eval.Evaluator
@@ -53,8 +53,9 @@ func (c *tuners) of(ctx context.Context, t tuner, name string) (eval.Evaluator, 
 	return e, nil
 }
 
-// A cheaper evaluator is that of a task for tuners. A journal knows it by the task, on whatever machine it is, and those of
-// several Loops are one: numbered in the order in which they are asked, each could be the other in a run that is resumed.
+// A cheaper evaluator is that of a task for tuners. A journal knows it by the task, on whatever machine it is, and
+// those of several Loops are one: numbered in the order in which they are asked, each could be the other in a run that
+// is resumed.
 type cheaper struct {
 	eval.Evaluator
 	task string

@@ -65,9 +65,8 @@ func lnGap(score, ceiling, epsilon float64) float64 { return math.Log(max(ceilin
 
 // NewGrid makes the grid of runs of one task, model and method. Runs of one breadth and seed are one search; a cell
 // takes the shallowest of them that is deep enough. NewGrid returns an error if runs are of different tasks, models,
-// methods or rules for ties, if they have a Breadth, whose generations are no depth, if one seed is there twice, if a run is wrong or
-// stopped early, if the ceiling is not finite or epsilon
-// below 0, or if no cell is left.
+// methods or rules for ties, if they have a Breadth, whose generations are no depth, if one seed is there twice, if a
+// run is wrong or stopped early, if the ceiling is not finite or epsilon below 0, or if no cell is left.
 func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 	config.Epsilon = cmp.Or(config.Epsilon, 1e-4)
 	if !(config.Epsilon > 0) || math.IsInf(config.Epsilon, 0) {

@@ -139,8 +139,8 @@ func compareKind(a, b Run) int {
 		cmp.Compare(a.Ties, b.Ties))
 }
 
-// validateRuns returns an error unless the runs are of one task, model, method and rule for ties, each is valid, and no two are equal.
-// With early false it refuses runs that stopped early.
+// validateRuns returns an error unless the runs are of one task, model, method and rule for ties, each is valid, and no
+// two are equal. With early false it refuses runs that stopped early.
 func validateRuns(runs []Run, early bool) error {
 	if len(runs) == 0 {
 		return fmt.Errorf("analysis: no runs")
@@ -155,8 +155,8 @@ func validateRuns(runs []Run, early bool) error {
 			return err
 		}
 		if compareKind(r, runs[0]) != 0 {
-			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods, or take ties otherwise: their scores are not "+
-				"comparable", runs[0], r)
+			return fmt.Errorf("analysis: %v and %v are of different tasks, models or methods, or take ties otherwise: their "+
+				"scores are not comparable", runs[0], r)
 		}
 		p := plan{r.T, r.N, r.Seed}
 		if r.Breadth != "" {

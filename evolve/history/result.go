@@ -105,8 +105,8 @@ func (b *Builder) AddResult(from io.Reader) error {
 	if f.Lives != nil {
 		run.Lost = f.Lives.Lost
 		if n := f.Lives.Aborted + f.Lives.Unclaimed; n > 0 {
-			b.note("abandoned", fmt.Sprintf("calls of earlier processes were paid for and are in no sum here, but in all_lives of "+
-				"the result: %d", n))
+			b.note("abandoned", fmt.Sprintf("calls of earlier processes were paid for and are in no sum here, but in "+
+				"all_lives of the result: %d", n))
 		}
 	}
 	b.total(charged)

@@ -49,7 +49,8 @@ func Regress(pool []eval.Candidate, features [][]float64) ([][]float64, error) {
 	var all [][]float64
 	for i, c := range pool {
 		if len(c.Result.Cases) != rows || !finite(c.Result.Cases) {
-			return nil, fmt.Errorf("layers: Regress of base %d with cases %v: need %d finite scores, one for each row of features",
+			return nil, fmt.Errorf("layers: Regress of base %d with cases %v: need %d finite scores, one for each row of "+
+				"features",
 				i, c.Result.Cases, rows)
 		}
 		w := mat.NewVecDense(columns, nil)

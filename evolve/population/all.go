@@ -2,9 +2,9 @@ package population
 
 import "fmt"
 
-// All returns an archive of every valid program, or of the newest most if that is not 0. When there are more, the oldest
-// one leaves, unless it is the best: then the next oldest does. So a score that was luck does not stay for ever, but for
-// the best one. DGM keeps all.
+// All returns an archive of every valid program, or of the newest most if that is not 0. When there are more, the
+// oldest one leaves, unless it is the best: then the next oldest does. So a score that was luck does not stay for ever,
+// but for the best one. DGM keeps all.
 //
 // Selectors that draw give each member some weight. Over an archive that grows without bound they come to select almost
 // uniformly, so bound it unless the selector looks at the best alone.

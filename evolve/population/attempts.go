@@ -10,7 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// Attempts is a memory that shows the most recent attempts, oldest first, each as [Birth.Attempt] has it. It asks no model.
+// Attempts is a memory that shows the most recent attempts, oldest first, each as [Birth.Attempt] has it. It asks no
+// model.
 type Attempts struct {
 	Most int // attempts that are shown; 0 means 5
 	// OfParent shows those alone that were made of the child's parent, which are its siblings, as AdaEvolve does. Most are
@@ -77,8 +78,8 @@ func (h *Attempts) String() string {
 	return fmt.Sprintf("Attempts(%d)", cmp.Or(h.Most, 5))
 }
 
-// Attempt says in a line what became of the child: whether it is better, the first place that it changed in its parent, and
-// what it gained. What made it is left out, because models take "explore" for a request.
+// Attempt says in a line what became of the child: whether it is better, the first place that it changed in its parent,
+// and what it gained. What made it is left out, because models take "explore" for a request.
 func (b Birth) Attempt() string {
 	word := "worse"
 	switch {
@@ -131,8 +132,8 @@ func change(before, after string) string {
 	return fmt.Sprintf("%q became %q", brief(old[at][from:]), brief(now[at][from:]))
 }
 
-// differs returns where to show two long lines from, so that the first place in which they differ is seen: at the second
-// word before it. Of lines that are shown whole it returns 0.
+// differs returns where to show two long lines from, so that the first place in which they differ is seen: at the
+// second word before it. Of lines that are shown whole it returns 0.
 func differs(a, b string) int {
 	if max(len(a), len(b)) <= mostLine {
 		return 0

@@ -6,8 +6,8 @@ import (
 )
 
 // Choice returns a selector that selects by either with probability p, and else by or. Nested, it is any mixture:
-// OpenEvolve's is 0.2 of one way, 0.7 of another, and 0.1 of a third. Choice(ε, Uniform(), Best()) is ε-greedy, the plainest
-// way to use an archive, and the baseline for the others.
+// OpenEvolve's is 0.2 of one way, 0.7 of another, and 0.1 of a third. Choice(ε, Uniform(), Best()) is ε-greedy, the
+// plainest way to use an archive, and the baseline for the others.
 func Choice(p float64, either, or Selector) Selector { return choice{p, either, or} }
 
 type choice struct {
@@ -59,8 +59,8 @@ func (c choice) String() string {
 	return fmt.Sprintf("Choice(%v: %s, else %s)", c.p, nameOf(c.either), nameOf(c.or))
 }
 
-// ByWeight returns a selector of a member with a chance in proportion to its weight, which has to be finite and at least
-// 0. If it is 0 for all, each has the same chance.
+// ByWeight returns a selector of a member with a chance in proportion to its weight, which has to be finite and at
+// least 0. If it is 0 for all, each has the same chance.
 func ByWeight(weight func(m *Member) float64) Selector { return byWeight(weight) }
 
 type byWeight func(m *Member) float64

@@ -139,7 +139,8 @@ func (c Config) validate() error {
 
 func (c Config) validateIslands() error {
 	if _, ok := c.Archive.(*Islands); !ok && c.Islands != nil {
-		return fmt.Errorf("population: Config.Islands is set, and the archive %s has no parts: need *Islands", nameOf(c.Archive))
+		return fmt.Errorf("population: Config.Islands is set, and the archive %s has no parts: need *Islands",
+			nameOf(c.Archive))
 	}
 	return nil
 }

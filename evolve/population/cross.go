@@ -21,7 +21,8 @@ type Cross struct {
 var _ abler = Cross{}
 
 // crossing is the default instruction.
-const crossing = "Combine the programs: keep what is good in program 1, and take over from the others what would raise its score."
+const crossing = "Combine the programs: keep what is good in program 1, and take over from the others what would " +
+	"raise its score."
 
 func (o Cross) validate() error {
 	if o.Partners < 0 {

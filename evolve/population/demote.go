@@ -2,9 +2,9 @@ package population
 
 import "github.com/evoalloc/evoalloc/eval"
 
-// Demote reverts to the best of the time when the last step began. The demoted program stays in the archive as an invalid
-// one, which breeds no more and gives way to any other. If it has left the archive for programs that score the same, these
-// are demoted too. If the best before it has left the archive for it, that one is offered again.
+// Demote reverts to the best of the time when the last step began. The demoted program stays in the archive as an
+// invalid one, which breeds no more and gives way to any other. If it has left the archive for programs that score the
+// same, these are demoted too. If the best before it has left the archive for it, that one is offered again.
 func (p *Population) Demote() {
 	best, found := p.Best(), false
 	p.Breeder.Demote()

@@ -1,7 +1,7 @@
 package population
 
-// Drift returns an archive of one program, which gives way to one that scores the same. Where many programs do, as where
-// scores are counts, the search drifts over them and is asked for rewrites of other programs all the time. It is
+// Drift returns an archive of one program, which gives way to one that scores the same. Where many programs do, as
+// where scores are counts, the search drifts over them and is asked for rewrites of other programs all the time. It is
 // greedy search's, and does as Top(1) where no two programs score the same.
 func Drift() Archive { return &drift{} }
 

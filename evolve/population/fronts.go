@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// Fronts returns an archive of the programs that are the best at some case (GEPA). The front of a case are the members with
-// exactly the best score there. A member stays as long as it is needed: as long as there is a case whose front would be
-// empty without it, when those with lower scores are left out first.
+// Fronts returns an archive of the programs that are the best at some case (GEPA). The front of a case are the members
+// with exactly the best score there. A member stays as long as it is needed: as long as there is a case whose front
+// would be empty without it, when those with lower scores are left out first.
 //
 // Cases are those of eval.Result.Cases. The score of a program without any is its one case, and one that it does not
 // have it is the worst at. With one case Fronts is Top(1). It pays in tasks with many cases, in which programs differ
@@ -35,8 +35,8 @@ func (f *fronts) Add(m *Member) bool {
 // String names the archive.
 func (f *fronts) String() string { return "Fronts" }
 
-// FrontFrequency returns a selector of a member with a chance in proportion to the number of fronts that it is on (GEPA). It sees
-// only the members that [Fronts] would keep, whatever the archive is.
+// FrontFrequency returns a selector of a member with a chance in proportion to the number of fronts that it is on
+// (GEPA). It sees only the members that [Fronts] would keep, whatever the archive is.
 func FrontFrequency() Selector { return frontFrequency{} }
 
 type frontFrequency struct{}

@@ -18,7 +18,8 @@ VERDICT: SAME`
 // novel reports whether judge says that program is new beside other.
 func novel(ctx context.Context, v *View, judge llm.LLM, other, program string) (bool, error) {
 	language := languageOf(v.Task)
-	text := fmt.Sprintf("%s\n\nFirst program:\n\n%s\n\nSecond program:\n\n%s\n", judging, task.Fence(other, language), task.Fence(program, language))
+	text := fmt.Sprintf("%s\n\nFirst program:\n\n%s\n\nSecond program:\n\n%s\n", judging, task.Fence(other, language),
+		task.Fence(program, language))
 	reply, err := v.Ask(ctx, "judge", judge, []llm.Message{{Role: llm.User, Content: text}})
 	if err != nil {
 		if _, refused := evolve.Refused(err); refused || ctx.Err() != nil {

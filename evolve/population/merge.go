@@ -14,8 +14,9 @@ import (
 // changed it. The ancestor is the youngest that is not better than either; each must have changed a part that the
 // other has not changed in the same way.
 //
-// A pair is merged once, and a program that was made before is not made again. A child of it costs its evaluation and no
-// call. GEPA's own measurements have it help one model and hurt another; it pays where many cases are scored ([Fronts]).
+// A pair is merged once, and a program that was made before is not made again. A child of it costs its evaluation and
+// no call. GEPA's own measurements have it help one model and hurt another; it pays where many cases are scored
+// ([Fronts]).
 //
 // Source: L. A. Agrawal et al. (arXiv 2507.19457), appendix F.
 type Merge struct {

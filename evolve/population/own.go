@@ -44,8 +44,8 @@ func (m *Member) score(r eval.Result) {
 	m.rank, m.own, m.Candidate = rankOf(r), &o, eval.Candidate{Program: o.Program, Result: r.Clone()}
 }
 
-// known returns what the search knows of m, whatever a part wrote to m. A member that an archive made itself is taken at
-// its word.
+// known returns what the search knows of m, whatever a part wrote to m. A member that an archive made itself is taken
+// at its word.
 func (m *Member) known() own {
 	if m.own == nil {
 		return own{m.Candidate, m.ID}

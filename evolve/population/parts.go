@@ -112,7 +112,9 @@ type Season struct {
 }
 
 // admission returns the Admit of a brief: the operator's own, and then the gates.
-func admission(gates []Gate, v *View, own func(context.Context, string) (string, error)) func(context.Context, string) (string, error) {
+func admission(
+	gates []Gate, v *View, own func(context.Context, string) (string, error),
+) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, program string) (why string, err error) {
 		if own != nil {
 			if why, err = own(ctx, program); why != "" || err != nil {

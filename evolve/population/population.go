@@ -1,6 +1,6 @@
-// Package population has searches that keep more than one program. A [Population] is an arm like [evolve.Greedy], made of
-// parts: an [Archive], a [Selector], [Operator]s, [Gate]s and [Memory]. What its [Config] leaves out is greedy search's.
-// Give each Population parts of its own, unless a part says that it may be shared.
+// Package population has searches that keep more than one program. A [Population] is an arm like [evolve.Greedy], made
+// of parts: an [Archive], a [Selector], [Operator]s, [Gate]s and [Memory]. What its [Config] leaves out is greedy
+// search's. Give each Population parts of its own, unless a part says that it may be shared.
 package population
 
 import (
@@ -87,7 +87,8 @@ func New(cfg Config) (*Population, error) {
 	if cfg.Noise, err = cfg.Noise.WithDefaults(); err != nil {
 		return nil, err
 	}
-	failures := max(2*cmp.Or(cfg.N, evolve.DefaultN), 32) // also where a Breadth alone decides how many children a step has
+	// also where a Breadth alone decides how many children a step has
+	failures := max(2*cmp.Or(cfg.N, evolve.DefaultN), 32)
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -110,8 +111,8 @@ func (p *Population) Done() bool {
 	return p.Breeder.Done() || p.cfg.MaxGenerations > 0 && p.Steps() >= p.cfg.MaxGenerations
 }
 
-// Calls returns how many children the next step makes: N, or what Breadth or the Settings decide. If these fail it returns 1,
-// and the next Step returns the error.
+// Calls returns how many children the next step makes: N, or what Breadth or the Settings decide. If these fail it
+// returns 1, and the next Step returns the error.
 func (p *Population) Calls() int {
 	n, err := p.next()
 	if err != nil {
@@ -139,7 +140,8 @@ func (p *Population) Breadth() evolve.Breadth { return p.cfg.Breadth }
 // Seed returns the search's seed.
 func (p *Population) Seed() uint32 { return p.cfg.Seed }
 
-// Step makes one generation of N children, or as many as Breadth or the Settings decide, or of fewer if turn grants fewer calls.
+// Step makes one generation of N children, or as many as Breadth or the Settings decide, or of fewer if turn grants
+// fewer calls.
 //
 // It returns an error for which a search of package evolve would, and if a part panics or returns what cannot be used:
 // an archive that has no member, a selector that returns none, an operator policy whose chances do not sum to 1. The
@@ -150,7 +152,8 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 		p.Fail(err)
 	}
 	p.step = newStep(p.leader)
-	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(ctx, turn, i) }, func(c evolve.Child) { p.take(ctx, turn, c) })
+	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(ctx, turn, i) },
+		func(c evolve.Child) { p.take(ctx, turn, c) })
 	p.forget()
 	p.conclude(gen)
 	return gen, err
@@ -383,11 +386,14 @@ func (p *Population) selectParent(x *expected) error {
 		return err
 	}
 	if len(from) == 0 {
-		return fmt.Errorf("population: Archive %s has no member to select a parent from: its Add has to keep at least the initial program", nameOf(v.Part))
+		return fmt.Errorf("population: Archive %s has no member to select a parent from: its Add has to keep at least the "+
+			"initial program", nameOf(v.Part))
 	}
 	var by Selector
 	selector := p.reign.now.selector(p.cfg.Select)
-	if err := fault.Guard(named("Selector", selector), func() { v.Parent, by = selectBy(selector, from, v.Rand) }); err != nil {
+	if err := fault.Guard(named("Selector", selector), func() {
+		v.Parent, by = selectBy(selector, from, v.Rand)
+	}); err != nil {
 		return err
 	}
 	if _, chose := selector.(choosing); chose || p.reign.now.Select != nil {
@@ -397,7 +403,8 @@ func (p *Population) selectParent(x *expected) error {
 		x.labels["settings"] = p.reign.now.label()
 	}
 	if v.Parent == nil {
-		return fmt.Errorf("population: Selector %s returns nil for a choice of %d members: need one of them", nameOf(selector), len(from))
+		return fmt.Errorf("population: Selector %s returns nil for a choice of %d members: need one of them",
+			nameOf(selector), len(from))
 	}
 	v.parent, x.shown = v.Parent, v.Parent.shown()
 	v.Parent = x.shown

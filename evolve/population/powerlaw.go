@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// PowerLaw returns a selector of the member of rank i, counted from 1 for the best, with a chance in proportion to i^−α. 0 means
-// that α is 1, ShinkaEvolve's. The larger α, the more often the best.
+// PowerLaw returns a selector of the member of rank i, counted from 1 for the best, with a chance in proportion to
+// i^−α. 0 means that α is 1, ShinkaEvolve's. The larger α, the more often the best.
 //
 // Source: ShinkaEvolve (arXiv 2509.19349), section 3.1.
 func PowerLaw(alpha float64) Selector { return powerLaw(alpha) }

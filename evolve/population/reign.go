@@ -86,7 +86,10 @@ func (p *Population) conclude(gen evolve.Generation) {
 		}
 	}
 	var err error
-	if bad := fault.Guard(named("SettingsPolicy", r.policy), func() { err = r.learn(gained(gen, calls, p.lifts.SD())) }); bad != nil {
+	if bad := fault.Guard(named("SettingsPolicy", r.policy), func() {
+		err = r.learn(gained(gen, calls,
+			p.lifts.SD()))
+	}); bad != nil {
 		err = bad
 	}
 	if err != nil {
@@ -98,13 +101,13 @@ func (p *Population) conclude(gen evolve.Generation) {
 //
 //	(1/calls)·Σ min(1, max(0, score − best)/SD)
 //
-// over the generation's valid children, with best the search's best score when the generation began, and SD the standard
-// deviation of the lifts score − parent's score of all valid children of a valid parent that the search has made so far,
-// 0 for less than two. Where SD is 0 or the best was invalid, a child that is better counts 1. Without calls (merges
-// alone) it is divided by the children. It is in [0, 1] unless some children were made without a call.
+// over the generation's valid children, with best the search's best score when the generation began, and SD the
+// standard deviation of the lifts score − parent's score of all valid children of a valid parent that the search has
+// made so far, 0 for less than two. Where SD is 0 or the best was invalid, a child that is better counts 1. Without
+// calls (merges alone) it is divided by the children. It is in [0, 1] unless some children were made without a call.
 //
-// A child is held against the best and not against its parent, because settings choose the parents: those that choose bad
-// ones would be rewarded for it.
+// A child is held against the best and not against its parent, because settings choose the parents: those that choose
+// bad ones would be rewarded for it.
 func gained(gen evolve.Generation, calls int, sd float64) float64 {
 	before, sum := gen.Before, 0.0
 	for _, c := range gen.Children {

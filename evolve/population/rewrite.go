@@ -12,8 +12,8 @@ import (
 type Rewrite struct {
 	Label       string // its name; "" means "rewrite"
 	Instruction string // what is asked for; "" means task.DefaultInstruction
-	// Show returns what is shown beside the parent; nil means v.Sections, which is what the memories show. For other members
-	// there is [Inspirations]; a func that returns nil shows nothing.
+	// Show returns what is shown beside the parent; nil means v.Sections, which is what the memories show. For other
+	// members there is [Inspirations]; a func that returns nil shows nothing.
 	Show func(v *View) []task.Section
 	// InTurn asks for a new text of one part of the parent, and keeps the others as they are. Of a parent's children each
 	// changes the next part, round and round (GEPA). The first one is the parent's ID modulo the number of parts, so that

@@ -128,7 +128,8 @@ func (p *Scratchpad) drop() {
 // question asks for new notes.
 func (p *Scratchpad) question(s *Season) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Attempts to raise the score of programs for the task %q, each with the first line that it changed:\n\n", s.Task.Name())
+	fmt.Fprintf(&b, "Attempts to raise the score of programs for the task %q, each with the first line that it "+
+		"changed:\n\n", s.Task.Name())
 	for i, a := range p.attempts {
 		outcome := a
 		if p.Shuffled {
@@ -142,8 +143,9 @@ func (p *Scratchpad) question(s *Season) string {
 			fmt.Fprintf(&b, "- %s (shown %d times, better %d times)\n", n.text, n.shown, n.improved)
 		}
 	}
-	fmt.Fprintf(&b, "\nNote what is new: what worked, as it raised the score, and should be tried further, or what did not and should be avoided. "+
-		"Reply with at most %d notes of one sentence, each on a line of its own that begins with \"- \".\n", newNotes)
+	fmt.Fprintf(&b, "\nNote what is new: what worked, as it raised the score, and should be tried further, or what did "+
+		"not and should be avoided. Reply with at most %d notes of one sentence, each on a line of its own that begins "+
+		"with \"- \".\n", newNotes)
 	return b.String()
 }
 

@@ -72,7 +72,8 @@ func (s Settings) print() string {
 func (s Settings) check(c Config) error {
 	switch {
 	case s.Weights != nil && len(s.Weights) != len(c.Operators):
-		return fmt.Errorf("population: Settings.Weights are %v: need one for each of %d operators", s.Weights, len(c.Operators))
+		return fmt.Errorf("population: Settings.Weights are %v: need one for each of %d operators", s.Weights,
+			len(c.Operators))
 	case !(s.Explore >= 0 && s.Explore <= 1):
 		return fmt.Errorf("population: Settings.Explore is %v: need a share in [0, 1]", s.Explore)
 	case !(s.Temperature >= 0) || math.IsInf(s.Temperature, 1):
@@ -80,7 +81,8 @@ func (s Settings) check(c Config) error {
 	case s.N < 0 || s.N > evolve.MaxN:
 		return fmt.Errorf("population: Settings.N is %d: need 0 for Config.N, or up to %d", s.N, evolve.MaxN)
 	case s.N > 0 && c.Breadth != nil:
-		return fmt.Errorf("population: Settings.N is %d, and Config.Breadth decides how many children a step has: leave one out", s.N)
+		return fmt.Errorf("population: Settings.N is %d, and Config.Breadth decides how many children a step has: leave "+
+			"one out", s.N)
 	}
 	for i, w := range s.Weights {
 		if !(w >= 0) || math.IsInf(w, 1) {

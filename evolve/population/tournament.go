@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Tournament returns a selector of the best of k members that are drawn uniformly, the same one perhaps twice. 0 means 2.
+// Tournament returns a selector of the best of k members that are drawn uniformly, the same one perhaps twice. 0 means
+// 2.
 //
 // Source: D. E. Goldberg, K. Deb, "A Comparative Analysis of Selection Schemes Used in Genetic Algorithms", Foundations
 // of Genetic Algorithms 1 (1991).

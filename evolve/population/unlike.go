@@ -31,9 +31,10 @@ type Unlike struct {
 	// Like is a similarity in place of that of shingles; nil means that. It is called on several goroutines.
 	Like func(a, b string) float64
 	// Judge is asked about each program that is too like another. If it answers that the program does something new, the
-	// program is admitted. nil means that such programs are refused unasked. Its calls are asides of the kind "judge". The answer has to have a line "VERDICT: NEW" or
-	// "VERDICT: SAME", of which the last counts. A call that fails, and an answer without a verdict, leave the program
-	// refused. ShinkaEvolve found that a judge adds little to the similarity alone.
+	// program is admitted. nil means that such programs are refused unasked. Its calls are asides of the kind "judge". The
+	// answer has to have a line "VERDICT: NEW" or "VERDICT: SAME", of which the last counts. A call that fails, and an
+	// answer without a verdict, leave the program refused. ShinkaEvolve found that a judge adds little to the similarity
+	// alone.
 	Judge llm.LLM
 
 	kept     kept[[]uint64]

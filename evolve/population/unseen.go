@@ -9,9 +9,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
-// Unseen returns a gate that refuses a program that is equal to one that was scored before, valid or not, but for comments, layout and
-// blank lines. The language is the task's. In one that it does not know, only white space at the ends of lines is
-// layout. Where it is not sure that two programs do the same, they are not equal.
+// Unseen returns a gate that refuses a program that is equal to one that was scored before, valid or not, but for
+// comments, layout and blank lines. The language is the task's. In one that it does not know, only white space at the
+// ends of lines is layout. Where it is not sure that two programs do the same, they are not equal.
 //
 // It compares with what was scored when the child was briefed. So of two siblings that are equal none is refused; if
 // their texts are equal, the run evaluates them once. A program that is refused has spent its call, so this saves

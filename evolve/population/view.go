@@ -12,9 +12,9 @@ import (
 )
 
 // A View is what stands around one child when it is briefed: what an [Operator] makes it of, and what a [Gate] knows
-// of it later. Nothing in it may be changed but Parent, by an operator that makes the child of another member. Parent is
-// a copy. What a part writes to other members changes no score that the search claims, and no rank in an archive of this
-// package.
+// of it later. Nothing in it may be changed but Parent, by an operator that makes the child of another member. Parent
+// is a copy. What a part writes to other members changes no score that the search claims, and no rank in an archive of
+// this package.
 //
 // A gate judges while the search goes on. It may use Task, the Candidate and the ID of Parent, the numbers, Ask and
 // Evaluate. All, Part, Invalid and Rand are for the goroutine of the brief.
@@ -38,8 +38,8 @@ type View struct {
 	aside
 }
 
-// Brief asks for a rewrite of Parent, with the memories' Sections, and with partners as further parents. It is what an operator
-// begins with.
+// Brief asks for a rewrite of Parent, with the memories' Sections, and with partners as further parents. It is what an
+// operator begins with.
 func (v *View) Brief(partners ...*Member) evolve.Brief {
 	var b evolve.Brief
 	for _, m := range append([]*Member{v.Parent}, partners...) {
@@ -134,8 +134,8 @@ func (a aside) Evaluate(ctx context.Context, e eval.Evaluator, program string) (
 	return a.turn.Evaluate(ctx, e, program, 0)
 }
 
-// Tune scores program with e for an operator that chooses numbers, as [evolve.Turn.Tune] does: within Budget.TuneEvaluations
-// and no other limit.
+// Tune scores program with e for an operator that chooses numbers, as [evolve.Turn.Tune] does: within
+// Budget.TuneEvaluations and no other limit.
 func (a aside) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
 	return a.turn.Tune(ctx, e, program)
 }

@@ -12,9 +12,10 @@ import (
 // A childRow is an [evolve.Child] under the paper's names. It has the hash of its program and not the text, because a
 // result does not keep the programs of all children.
 type childRow struct {
-	Index       int          `json:"idx"`
-	ID          int          `json:"id,omitempty"`      // its order of birth in its arm, from 1
-	Parents     []int        `json:"parents,omitempty"` // their IDs, the one it was made from first; 0 is the initial program
+	Index int `json:"idx"`
+	ID    int `json:"id,omitempty"` // its order of birth in its arm, from 1
+	// their IDs, the one it was made from first; 0 is the initial program
+	Parents     []int        `json:"parents,omitempty"`
 	Operator    string       `json:"operator,omitempty"`
 	Program     string       `json:"program,omitempty"` // its hash, by which a journal has the text
 	Seed        uint32       `json:"seed"`

@@ -36,7 +36,8 @@ type generationRow struct {
 // startRow returns row 0 of a trajectory. It has one for an arm that was never drawn too, so that a reader can
 // always compare with the beginning.
 func startRow(arm evolve.ArmResult) generationRow {
-	row := generationRow{BestFitness: arm.Start.Result.Score, Asides: newAsides(arm.Asides), Program: hash(arm.Start.Program)}
+	row := generationRow{BestFitness: arm.Start.Result.Score, Asides: newAsides(arm.Asides),
+		Program: hash(arm.Start.Program)}
 	if arm.Start.Result.Valid {
 		row.Valid = 1
 	} else {

@@ -10,9 +10,10 @@ import (
 )
 
 // Save writes v to path as JSON, indented by two spaces and without escapes for HTML. It does not hold a [Greedy] or a
-// [Bandit] in memory as JSON. It writes a temporary file beside path, syncs it and renames it. A reader finds the old content or the new, never a part, even after a loss of power. Save makes the folders that
-// are missing. The umask decides who else may read the file. Save removes temporary files for path that were left
-// by processes that were killed.
+// [Bandit] in memory as JSON. It writes a temporary file beside path, syncs it and renames it. A reader finds the old
+// content or the new, never a part, even after a loss of power. Save makes the folders that are missing. The umask
+// decides who else may read the file. Save removes temporary files for path that were left by processes that were
+// killed.
 func Save(path string, v any) error {
 	return save(path, func(w io.Writer) error { return write(w, v) })
 }

@@ -22,8 +22,8 @@ const (
 
 // Summary returns in about ten lines why a run stopped, what the best program scores, what was spent, and what became
 // of the children: how many are valid, and of the others the most frequent reasons, counted. What earlier incarnations
-// of the run paid for is in what was spent, but for lost calls, whose cost nobody knows. The text ends with a newline, and what models and programs wrote in it
-// cannot steer a terminal.
+// of the run paid for is in what was spent, but for lost calls, whose cost nobody knows. The text ends with a newline,
+// and what models and programs wrote in it cannot steer a terminal.
 //
 // models are those that may have been asked, as in [evolve.Budget]. An attempt that names none of them is charged as
 // the first. FLOPs are those of the worst case (package flops). Tokens and money are those of usage, or without it of

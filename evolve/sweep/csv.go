@@ -86,7 +86,8 @@ func (r Run) record(f *finished, of row) []string {
 		strconv.FormatUint(uint64(r.Seed), 10), n(of.Generation), n(of.Arm),
 		n(of.Children), n(of.Valid), x(of.Score), x(of.Best), n(of.Calls), n(of.Attempts), n(of.Evaluations), n(of.Prompt),
 		n(of.Cached),
-		n(of.Completion), x(of.FLOPs), x(of.Cost), x(of.Seconds), strconv.FormatBool(of.Partial), text(string(f.Stop)), f.Limit,
+		n(of.Completion), x(of.FLOPs), x(of.Cost), x(of.Seconds), strconv.FormatBool(of.Partial), text(string(f.Stop)),
+		f.Limit,
 		n(f.Again)}
 	for i, name := range columns {
 		if f.read && !slices.Contains(known, name) {

@@ -254,7 +254,8 @@ func (p Plan) distinct() error {
 		files[r.base()] = true
 		for _, c := range r.Cells() {
 			if cells[c] {
-				return fmt.Errorf("sweep: two methods of the plan are %s with %d children: give them names of their own", c.Method, c.N)
+				return fmt.Errorf("sweep: two methods of the plan are %s with %d children: give them names of their own", c.Method,
+					c.N)
 			}
 			cells[c] = true
 		}

@@ -40,8 +40,8 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 		}
 		f := p.foreign(r, arms)
 		if runs[f.base()] || slices.ContainsFunc(f.Cells(), func(c Cell) bool { return cells[c] }) {
-			return nil, fmt.Errorf("sweep: %s has the run %v, which the plan has too, or an earlier file, or a part of it: leave "+
-				"one out", path, f.Run)
+			return nil, fmt.Errorf("sweep: %s has the run %v, which the plan has too, or an earlier file, or a part of it: "+
+				"leave one out", path, f.Run)
 		}
 		runs[f.base()] = true
 		for _, c := range f.Cells() {
@@ -104,4 +104,5 @@ func (f foreign) finished() *finished {
 }
 
 // known are the columns of a run that was read. What others would say is not known, and 0 would be false.
-var known = []string{"task", "model", "method", "N", "arms", "T", "seed", "generation", "best", "calls", "partial", "stop"}
+var known = []string{"task", "model", "method", "N", "arms", "T", "seed", "generation", "best", "calls", "partial",
+	"stop"}

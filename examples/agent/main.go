@@ -20,7 +20,8 @@ import (
 	"github.com/evoalloc/evoalloc/task/tree"
 )
 
-// script is what the model does in a session, one call of a tool after another. It mends two files that belong together.
+// script is what the model does in a session, one call of a tool after another. It mends two files that belong
+// together.
 var script = []llm.ToolCall{
 	{Name: "list"},
 	{Name: "search", Arguments: `{"pattern": "digits"}`},
@@ -64,8 +65,10 @@ func main() {
 		Caches: []string{cache}, Env: []string{"GOCACHE=" + cache, "GOPROXY=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0"},
 	}))
 	codes := must(tree.New(tree.Config{Base: "examples/tree/base", Name: "codes", Open: []string{"*.go"},
-		Frozen: []string{"main.go"}, About: "Make the codes right.", Evaluator: eval.Limit(eval.Scored(runner, "", score), 2)}))
-	search := must(population.New(population.Config{Task: codes, LLM: model, N: 1, Operators: []population.Operator{&agent.Loop{}}}))
+		Frozen: []string{"main.go"}, About: "Make the codes right.",
+		Evaluator: eval.Limit(eval.Scored(runner, "", score), 2)}))
+	search := must(population.New(population.Config{Task: codes, LLM: model, N: 1,
+		Operators: []population.Operator{&agent.Loop{}}}))
 	result := must(evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search},
 		Budget: evolve.Budget{Calls: 20, TuneEvaluations: 10, Rounds: 1}}))
 	fmt.Printf("score %v after %d calls, %d tries and %d evaluations:\n%s", result.Best.Result.Score, result.Calls,

@@ -40,7 +40,8 @@ func main() {
 	}, searches))
 	check(os.MkdirAll(folder, 0o777))
 	j := must(journal.Open(name+".journal", journal.Config{
-		Resume: true, Fingerprint: journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])}, Command: "go run ./examples/bandit",
+		Resume: true, Fingerprint: journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])},
+		Command: "go run ./examples/bandit",
 	}))
 	defer j.Close()
 	if j.Finished() {
@@ -65,7 +66,8 @@ func main() {
 		header.ArmSeeds = append(header.ArmSeeds, seed+uint32(i))
 	}
 	check(report.Save(name+".json", report.NewBandit(result, header)))
-	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, stand.Spec())), eval.Printable(result.Best.Program), name)
+	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, stand.Spec())),
+		eval.Printable(result.Best.Program), name)
 }
 
 func must[T any](v T, err error) T {

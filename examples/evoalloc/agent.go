@@ -33,10 +33,11 @@ const agentLoop = "loop"
 func (a *agentFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&a.kind, "agent", "",
 		"make children by sessions too: loop for a model with tools, or a shell `command` that runs an agent\n"+
-			"The command finds the program in its working directory and the task on its standard input. Its calls go to --model, "+
-			"at the address and with the token in OPENAI_BASE_URL, ANTHROPIC_BASE_URL and so on.")
+			"The command finds the program in its working directory and the task on its standard input. Its calls go to "+
+			"--model, at the address and with the token in OPENAI_BASE_URL, ANTHROPIC_BASE_URL and so on.")
 	fs.BoolVar(&a.only, "agent-only", false, "with --agent: make all children by sessions")
-	fs.BoolVar(&a.text, "agent-text", false, "with --agent loop: for a model without tools, which are described in its prompt")
+	fs.BoolVar(&a.text, "agent-text", false, "with --agent loop: for a model without tools, which are described in its "+
+		"prompt")
 	fs.IntVar(&a.bounds.Calls, "agent-calls", 30, "with --agent: most calls of a session")
 	fs.IntVar(&a.bounds.Tokens, "agent-tokens", 400_000, "with --agent: most tokens of a session, prompts and completions")
 	fs.StringVar(&a.try, "agent-try", "",
@@ -134,7 +135,8 @@ func (a *agentFlags) added(o *cli.Options, t task.Task, cfg population.Config) (
 	return with(cfg, made), nil
 }
 
-// operator returns the agent, whose commands find a program as checkout says, in a file of that name if it is none of a tree.
+// operator returns the agent, whose commands find a program as checkout says, in a file of that name if it is none of a
+// tree.
 func (a *agentFlags) operator(checkout contained.Config, file string) (population.Operator, error) {
 	if checkout.Base == "" {
 		checkout.File = file

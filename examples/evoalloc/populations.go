@@ -64,8 +64,8 @@ func parsePopulations(args []string) (*populationsOptions, error) {
 	fs.IntVar(&p.tune, "tune", 0,
 		"tune the numbers of programs without a model, in this many tune evaluations beside the calls")
 	fs.Var(&p.heat, "temperatures",
-		"draw the temperature of each child's call from a `list`, such as 0,0.5,1 (default: --temperature; with --like shinka "+
-			"0,0.5,1)")
+		"draw the temperature of each child's call from a `list`, such as 0,0.5,1 (default: --temperature; with --like "+
+			"shinka 0,0.5,1)")
 	p.agent.register(fs)
 	fs.Uint64Var(&p.banditSeed, "bandit-seed", 0, "with --portfolio: seed of the policy's draws")
 	fs.Lookup("eval-timeout").Usage += fmt.Sprintf("; %v, of which %v of a processor, for the programs of "+
@@ -275,8 +275,8 @@ func with(cfg population.Config, o population.Operator) population.Config {
 	return cfg
 }
 
-// printIdle says why searches are done that have left calls of the budget: their last children had nothing to ask a model
-// for.
+// printIdle says why searches are done that have left calls of the budget: their last children had nothing to ask a
+// model for.
 func printIdle(kinds []string, r *evolve.Result) {
 	if r.Stop != evolve.StopExhausted {
 		return

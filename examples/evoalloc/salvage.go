@@ -13,8 +13,8 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
-// runSalvage makes a damaged journal one that its run goes on from: what is sound before the damage. The damaged file is
-// kept under another name.
+// runSalvage makes a damaged journal one that its run goes on from: what is sound before the damage. The damaged file
+// is kept under another name.
 func runSalvage(_ context.Context, args []string) error {
 	fs := cli.NewFlags("salvage", "JOURNAL: keep what is sound of a damaged journal, so that its run can go on")
 	path, err := cli.ParseOne(fs, args, "a journal")

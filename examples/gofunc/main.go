@@ -50,7 +50,8 @@ func main() {
 	defer os.RemoveAll(folder)
 	sorting := must(gofunc.New(ctx, gofunc.Config{
 		Name: "sorting", Initial: initial, Driver: driver, Test: test, Folder: folder, Feedback: 2000,
-		System: "Write a Go file of package sorting with a function Sort(xs []int) that sorts xs in place, as fast as it can.",
+		System: "Write a Go file of package sorting with a function Sort(xs []int) that sorts xs in place, as fast as it " +
+			"can.",
 		// Programs are timed one at a time, in processes that cannot reach the clock.
 		Machine: must(timing.NewMachine(timing.MachineConfig{})),
 		Timing:  timing.Config{Input: numbers, Bytes: 1 << 20},
@@ -65,7 +66,8 @@ func main() {
 			}
 		},
 	}))
-	fmt.Printf("the best has the first function's speed times %.2f:\n%s\n", result.Best.Result.Score, eval.Printable(result.Best.Program))
+	fmt.Printf("the best has the first function's speed times %.2f:\n%s\n", result.Best.Result.Score,
+		eval.Printable(result.Best.Program))
 }
 
 func must[T any](v T, err error) T {

@@ -20,7 +20,8 @@ import (
 )
 
 // newTask is to find rows of two numbers that score much at all x of -1, -0.8 ... 1, which are the cases.
-func newTask(r eval.Runner, name, initial string, rows int, score func(rows [][2]float64, i int, x float64) float64) task.Task {
+func newTask(r eval.Runner, name, initial string, rows int,
+	score func(rows [][2]float64, i int, x float64) float64) task.Task {
 	return must(task.New(task.Spec{Name: name, Language: "javascript", System: "Improve the numbers.", Initial: initial,
 		Evaluator: eval.Scored(r, "solve", func(out json.RawMessage) eval.Result {
 			var got [][2]float64
@@ -54,7 +55,8 @@ func main() {
 		Bases: must(evolve.NewGreedy(evolve.GreedyConfig{Task: lines, LLM: model, N: 8})), Calls: 400, Most: 4,
 		Combine: func(pool []eval.Candidate) (evolve.Arm, error) {
 			router := newTask(routed{runner, layers.Digest(pool)}, "router",
-				"function solve() { return ["+strings.Repeat("[0.1, 0.1], ", len(pool))+"]; }\n", len(pool), func(rows [][2]float64, i int, x float64) float64 {
+				"function solve() { return ["+strings.Repeat("[0.1, 0.1], ", len(pool))+"]; }\n", len(pool),
+				func(rows [][2]float64, i int, x float64) float64 {
 					best := 0 // the base whose row is the highest at x
 					for k := range rows {
 						if rows[k][0]+rows[k][1]*x > rows[best][0]+rows[best][1]*x {
@@ -68,7 +70,8 @@ func main() {
 	}))
 	result := must(evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search}, Policy: bandit.Random{},
 		Budget: evolve.Budget{Calls: 400}}))
-	fmt.Printf("the best line is off by %.3f, and with a router over %d lines by %.3f:\n%s\n", -search.Result().Arms[0].Best.Result.Score,
+	fmt.Printf("the best line is off by %.3f, and with a router over %d lines by %.3f:\n%s\n",
+		-search.Result().Arms[0].Best.Result.Score,
 		len(search.Pool()), -result.Best.Result.Score, eval.Printable(result.Best.Program))
 }
 

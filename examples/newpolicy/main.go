@@ -55,7 +55,8 @@ func main() {
 	cp = task.WithEvaluator(cp, eval.Limit(cp, 2))
 	model := llm.Limit(must(offline.New(offline.Config{})), 16)
 	arms := must(evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: model, N: 16, Seed: 40}, 4))
-	result := must(evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: newLastGain(), Budget: evolve.Budget{Rounds: 40}}))
+	result := must(evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: newLastGain(),
+		Budget: evolve.Budget{Rounds: 40}}))
 	for i, arm := range result.Arms {
 		fmt.Printf("arm %d: %2d pulls, best %.6f\n", i, len(arm.Generations), arm.Best.Result.Score)
 	}

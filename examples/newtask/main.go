@@ -45,8 +45,8 @@ func score(out json.RawMessage) eval.Result {
 	return eval.Result{Valid: true, Score: 1 / (1 + worst), Metrics: map[string]float64{"max_error": worst}}
 }
 
-const usage = `Newtask makes a search of 30 generations on a task of one's own, a polynomial near sin x, with a model that
-needs no network. It takes a few seconds and has no flags; to change it, change its source.
+const usage = `Newtask makes a search of 30 generations on a task of one's own, a polynomial near sin x, with a model
+that needs no network. It takes a few seconds and has no flags; to change it, change its source.
 `
 
 func main() {
@@ -68,7 +68,8 @@ func main() {
 		Budget: evolve.Budget{Rounds: 30},
 	}))
 	fmt.Printf("error from %.4f to %.4f after %d calls:\n%s\n",
-		result.Arms[0].Start.Result.Metrics["max_error"], result.Best.Result.Metrics["max_error"], result.Calls, eval.Printable(result.Best.Program))
+		result.Arms[0].Start.Result.Metrics["max_error"], result.Best.Result.Metrics["max_error"], result.Calls,
+		eval.Printable(result.Best.Program))
 }
 
 func must[T any](v T, err error) T {

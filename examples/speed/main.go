@@ -53,10 +53,12 @@ func main() {
 	interpreter := must(python.Find(ctx, "numpy"))
 	machine := must(timing.NewMachine(timing.MachineConfig{})) // times one program at a time
 	timed := must(machine.Evaluator(ctx, timing.Config{
-		Build: timing.Python(interpreter, "f"), Baseline: initial, Input: numbers, Check: timing.Close(1e-12, 0), Bytes: 1 << 22,
+		Build: timing.Python(interpreter, "f"), Baseline: initial, Input: numbers, Check: timing.Close(1e-12, 0),
+		Bytes: 1 << 22,
 	}))
 	scale := must(eval.ZScore(ctx, timed, initial, 5))
-	numpy := must(task.New(task.Spec{Name: "speed", Language: "python", System: system, Initial: initial, Evaluator: scale}))
+	numpy := must(task.New(task.Spec{Name: "speed", Language: "python", System: system, Initial: initial,
+		Evaluator: scale}))
 	search := must(evolve.NewGreedy(evolve.GreedyConfig{Task: numpy, LLM: model, N: 4, Seed: 1}))
 	result := must(evolve.Run(ctx, evolve.Config{
 		Arms: []evolve.Arm{search}, Budget: evolve.Budget{Rounds: 4},

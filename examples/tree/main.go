@@ -1,5 +1,5 @@
-// Tree improves a folder of files: a Go module whose codes have their digits in the wrong order, in the file that writes
-// them and in the one that reads them. A child that mends one of the two alone is worse than none.
+// Tree improves a folder of files: a Go module whose codes have their digits in the wrong order, in the file that
+// writes them and in the one that reads them. A child that mends one of the two alone is worse than none.
 package main
 
 import (
@@ -64,11 +64,13 @@ func main() {
 		Caches: []string{cache}, Env: []string{"GOCACHE=" + cache, "GOPROXY=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0"},
 	}))
 	codes := must(tree.New(tree.Config{
-		Base: "examples/tree/base", Name: "codes", Open: []string{"*.go"}, Frozen: []string{"main.go"}, About: "Make the codes right.",
+		Base: "examples/tree/base", Name: "codes", Open: []string{"*.go"}, Frozen: []string{"main.go"},
+		About:     "Make the codes right.",
 		Evaluator: eval.Limit(eval.Scored(runner, "", score), 2),
 	}))
 	arm := must(evolve.NewGreedy(evolve.GreedyConfig{Task: codes, LLM: model, N: 4, Seed: 1}))
-	result := must(evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 8}}))
+	result := must(evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{arm},
+		Budget: evolve.Budget{Rounds: 8}}))
 	fmt.Printf("score %v after %d calls:\n%s", result.Best.Result.Score, result.Calls, eval.Printable(result.Best.Program))
 }
 

@@ -173,7 +173,8 @@ func (tab *Tab) Requests() (list []string) {
 	return list
 }
 
-// Faults returns what the page logged as errors and warnings: exceptions, what its policy forbade, requests that failed.
+// Faults returns what the page logged as errors and warnings: exceptions, what its policy forbade, requests that
+// failed.
 func (tab *Tab) Faults() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()

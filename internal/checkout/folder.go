@@ -1,5 +1,5 @@
-// Package checkout reads what hostile processes left in a copy of a base folder, or in a layer over it, as a patch of the
-// base.
+// Package checkout reads what hostile processes left in a copy of a base folder, or in a layer over it, as a patch of
+// the base.
 package checkout
 
 import (
@@ -50,8 +50,8 @@ type change struct {
 }
 
 // Read returns the patch of the base whose hash is given that leads to the checkout. What no patch can hold is left
-// out of it: links, pipes, devices, files that are no text, paths that [patch.CheckPath] refuses. omitted tells what, and
-// why. What is called .git, and what Ignore has, is left out without a word. Nothing is followed or executed, and a
+// out of it: links, pipes, devices, files that are no text, paths that [patch.CheckPath] refuses. omitted tells what,
+// and why. What is called .git, and what Ignore has, is left out without a word. Nothing is followed or executed, and a
 // checkout that is too large is an error. Read changes modes in Dir.
 func (c Folder) Read(hash string) (p patch.Patch, omitted []string, err error) {
 	r := &change{Folder: c, patch: patch.Patch{Base: hash, Files: make(map[string]string)}}

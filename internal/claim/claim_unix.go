@@ -9,7 +9,8 @@ import (
 )
 
 // take locks a descriptor of its own, which no child process inherits. It does not wait for who has locked the file
-// already: that is a sweep, which removes it, or a candidate, which can lock whatever it can open and may keep it for long.
+// already: that is a sweep, which removes it, or a candidate, which can lock whatever it can open and may keep it for
+// long.
 func take(path string) (release func(), err error) {
 	f, err := open(path)
 	if errors.Is(err, os.ErrNotExist) {

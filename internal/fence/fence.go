@@ -93,8 +93,8 @@ func Blocks(text string) iter.Seq[Block] {
 	}
 }
 
-// Leading returns the block that opens in the first line of text, and false if none does. It reads no further than the end
-// of that block.
+// Leading returns the block that opens in the first line of text, and false if none does. It reads no further than the
+// end of that block.
 func Leading(text string) (Block, bool) {
 	s := scanner{text: text}
 	if s.line(); !s.open {

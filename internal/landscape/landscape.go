@@ -43,8 +43,8 @@ func Families() []Family {
 // WithLaw returns three families with noise of a law on every evaluation: words as in noisy, lines as in traps, and
 // points as in geometry. The noise's standard deviation is level typical gains. A typical gain is the mean gain in true
 // score of a child that is better than its parent, in greedy search without noise: 0.043, 0.017 and 0.013. It panics
-// unless level is 0 or more. "words-0.5" is the name of the first at half a gain with normal noise, and "words-t3-1" with
-// another law. With 0 searches are still told that scores are noisy.
+// unless level is 0 or more. "words-0.5" is the name of the first at half a gain with normal noise, and "words-t3-1"
+// with another law. With 0 searches are still told that scores are noisy.
 func WithLaw(law Law, level float64) []Family {
 	if !(level >= 0) {
 		panic(fmt.Sprintf("landscape: WithLaw(%v): need 0 or more", level))

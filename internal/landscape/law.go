@@ -12,7 +12,8 @@ const (
 	Normal   Law = "normal"
 	T3       Law = "t3"        // Student's t with three degrees of freedom: tails on both sides
 	OneSided Law = "one-sided" // a log-normal of sigma 1 turned round: a tail below, as timings have when others work
-	Mixed    Law = "mixed"     // normal, and one in ten three times as wide and drawn down by three: now and then something else runs
+	// normal, and one in ten three times as wide and drawn down by three: now and then something else runs
+	Mixed Law = "mixed"
 )
 
 // Laws returns all.

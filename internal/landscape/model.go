@@ -18,8 +18,8 @@ import (
 
 // A Model is a stand-in for a language model that edits the programs of the families. It sees the prompt's text and
 // nothing else: it is made without the scorer, and knows which program is better by the scores that are shown, if it
-// looked at them. It changes the first program that the prompt shows and does not call one that is not to be changed, which
-// is the one that [task.Ask] asks to change.
+// looked at them. It changes the first program that the prompt shows and does not call one that is not to be changed,
+// which is the one that [task.Ask] asks to change.
 //
 // Every field is an ability or a fault. With all of them 0, each reply is the first program with one to three of its
 // words or numbers replaced at random, whatever else the prompt holds. Equal requests have equal replies.
@@ -40,8 +40,8 @@ type Model struct {
 	// Heed is the chance that a note is obeyed that says which word to use for a kind. A wrong note misleads as much as a
 	// right one helps. 0 means never.
 	Heed float64
-	// Avoid is the chance that a change which the prompt tells of as one that brought nothing is made anew, up to eight times.
-	// 0 means never.
+	// Avoid is the chance that a change which the prompt tells of as one that brought nothing is made anew, up to eight
+	// times. 0 means never.
 	Avoid float64
 	// Insights is whether a request for notes is answered by the words whose attempts, of those that the prompt tells of,
 	// gained most on average.

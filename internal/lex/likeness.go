@@ -87,8 +87,8 @@ func Shingles(program, language string, k int) []uint64 {
 	return slices.Compact(set)
 }
 
-// Alike returns how alike two programs of a language are, from 0 to 1: |A ∩ B|/|A ∪ B| of their sets of runs of 5 tokens.
-// Comments and layout do not count in a language that is known, such as "javascript" or "python".
+// Alike returns how alike two programs of a language are, from 0 to 1: |A ∩ B|/|A ∪ B| of their sets of runs of 5
+// tokens. Comments and layout do not count in a language that is known, such as "javascript" or "python".
 func Alike(a, b, language string) float64 {
 	like, _ := Jaccard(Shingles(a, language, 5), Shingles(b, language, 5), 0)
 	return like

@@ -177,7 +177,8 @@ func (s *scanner) quoted(text string) int {
 }
 
 // pattern takes the regular expression at the beginning of text, if there is one: where an operand is expected, and it
-// ends on its line. Where one does not end, none is looked for in the rest of the line, which would take quadratic time.
+// ends on its line. Where one does not end, none is looked for in the rest of the line, which would take quadratic
+// time.
 func (s *scanner) pattern(text string) bool {
 	if s.pos < s.plain || endsOperand(s.src, s.last) && s.src[s.last.End-1] != '}' {
 		return false

@@ -11,9 +11,9 @@ import (
 // Numbers returns program with some of its numbers changed; all else is as it was, to the byte.
 //
 // How many are changed, and by how much, is heavy-tailed: mostly one, sometimes several or all, by steps whose scale is
-// drawn over three orders of magnitude, relative to the number or absolute. Integers mostly stay integers, as they often
-// count things. Those that stand in lists of numbers are changed more readily, and zeros among them become real. A tenth
-// of the edits swap, copy, scale or negate numbers instead.
+// drawn over three orders of magnitude, relative to the number or absolute. Integers mostly stay integers, as they
+// often count things. Those that stand in lists of numbers are changed more readily, and zeros among them become real.
+// A tenth of the edits swap, copy, scale or negate numbers instead.
 func Numbers(program string, syn lex.Language, d Draw) string {
 	before := syn.Literals(program)
 	if len(before) == 0 {

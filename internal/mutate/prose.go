@@ -7,8 +7,8 @@ import (
 )
 
 // Prose returns a prompt, or another text without a language, with a line changed: a sentence that said quotes is
-// added or takes the place of a line, or lines are taken out or change places. In a quarter of replies there are two such
-// changes, in some more. It is blind to what any sentence means.
+// added or takes the place of a line, or lines are taken out or change places. In a quarter of replies there are two
+// such changes, in some more. It is blind to what any sentence means.
 func Prose(text, said string, d Draw) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	sentences := quotedSentences(said)
@@ -37,9 +37,9 @@ func (d Draw) rewordOnce(lines, sentences []string) []string {
 	return lines
 }
 
-// quotedSentences returns the sentences of lines that begin with ">", which is how prompts show feedback and notes: what
-// ends in a full stop, without a label before it such as "feedback:". Those that say what was asked or answered are left
-// out.
+// quotedSentences returns the sentences of lines that begin with ">", which is how prompts show feedback and notes:
+// what ends in a full stop, without a label before it such as "feedback:". Those that say what was asked or answered
+// are left out.
 func quotedSentences(said string) (list []string) {
 	for line := range strings.Lines(said) {
 		quoted, ok := strings.CutPrefix(line, ">")

@@ -39,8 +39,8 @@ type Patch struct {
 	Deleted []string          // paths
 }
 
-// String returns the text of p, which [Parse] reads: a line "base HASH", a line "delete PATH" for each deleted file, and
-// the files, all sorted by path.
+// String returns the text of p, which [Parse] reads: a line "base HASH", a line "delete PATH" for each deleted file,
+// and the files, all sorted by path.
 func (p Patch) String() string {
 	var head strings.Builder
 	fmt.Fprintf(&head, "%s%s\n", baseWord, p.Base)
@@ -66,8 +66,8 @@ func (p Patch) Clone() Patch {
 	return Patch{p.Base, files, slices.Clone(p.Deleted)}
 }
 
-// Parse reads what [Patch.String] returns. Files whose text or path no such text can have are an error, and so are paths
-// that [CheckPath] refuses, and two that differ in case alone.
+// Parse reads what [Patch.String] returns. Files whose text or path no such text can have are an error, and so are
+// paths that [CheckPath] refuses, and two that differ in case alone.
 func Parse(text string) (Patch, error) {
 	if !utf8.ValidString(text) {
 		return Patch{}, errors.New("the text is not UTF-8")
@@ -177,8 +177,8 @@ var devices = strings.Fields("con prn aux nul com0 com1 com2 com3 com4 com5 com6
 // Fold returns what names that differ in case alone share.
 func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
-// TextOf returns the text of a file as a patch has it, with an end of the last line. No patch can hold a file that is too
-// long or no such text.
+// TextOf returns the text of a file as a patch has it, with an end of the last line. No patch can hold a file that is
+// too long or no such text.
 func TextOf(content []byte) (string, error) {
 	if len(content) > MostText {
 		return "", fmt.Errorf("it has more than %d bytes", MostText)

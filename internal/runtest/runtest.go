@@ -1,5 +1,5 @@
-// Package runtest has what tests of runs share: tasks and models to make runs of (lists of numbers that must add up, and
-// numbers that score what they are), scripts that say what is decided, and what a saved page shows.
+// Package runtest has what tests of runs share: tasks and models to make runs of (lists of numbers that must add up,
+// and numbers that score what they are), scripts that say what is decided, and what a saved page shows.
 package runtest
 
 import (
@@ -38,8 +38,8 @@ func Sum(spec task.Spec, goal float64) task.Task {
 	return t
 }
 
-// Number returns a task whose programs are numbers and score what they are. spec may name its parts; what it leaves empty
-// is filled. Number panics if spec is not valid.
+// Number returns a task whose programs are numbers and score what they are. spec may name its parts; what it leaves
+// empty is filled. Number panics if spec is not valid.
 func Number(spec task.Spec) task.Task {
 	spec.Name = cmp.Or(spec.Name, "number")
 	spec.Language = cmp.Or(spec.Language, "text")

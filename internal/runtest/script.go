@@ -9,11 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// CheckScripts compares the answers to commands with scripts, which are read as prose. It plays each script that matches
-// pattern, of which there are at least five, as a subtest. A script is paragraphs: comments, or what is asked, a line of
-// dashes, and the answer. begin is called for each script, and what it returns for each paragraph that asks. With update
-// the answers are written into the scripts.
-func CheckScripts(t *testing.T, pattern string, update bool, begin func(t *testing.T) (ask func(lines []string) (answer string))) {
+// CheckScripts compares the answers to commands with scripts, which are read as prose. It plays each script that
+// matches pattern, of which there are at least five, as a subtest. A script is paragraphs: comments, or what is asked,
+// a line of dashes, and the answer. begin is called for each script, and what it returns for each paragraph that asks.
+// With update the answers are written into the scripts.
+func CheckScripts(t *testing.T, pattern string, update bool,
+	begin func(t *testing.T) (ask func(lines []string) (answer string))) {
 	scripts, err := filepath.Glob(pattern)
 	if err != nil || len(scripts) < 5 {
 		t.Fatalf("%d scripts: %v", len(scripts), err)

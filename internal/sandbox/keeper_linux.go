@@ -19,8 +19,8 @@ import (
 //
 // The start itself, recognized by its flags, must not be asked about: meanwhile Go starts nothing else, including a
 // keeper in the same process. A program that uses the same flags would escape the keeper too. A process that confines
-// itself denies them afterwards, and Go's own programs then start processes with others. Commands cannot; the watch is for
-// that.
+// itself denies them afterwards, and Go's own programs then start processes with others. Commands cannot; the watch is
+// for that.
 type keeper struct {
 	listener int
 	most     int

@@ -41,7 +41,8 @@ func (p *Plan) TryLayer(dir string, clear bool, bases ...string) (err error) {
 	layers := []Layer{l}
 	for i, base := range bases {
 		at := filepath.Join(made, fmt.Sprint(i))
-		b := Layer{Base: base, Upper: filepath.Join(at, "upper"), Work: filepath.Join(at, "work"), Target: filepath.Join(at, "target"), ReadOnly: true}
+		b := Layer{Base: base, Upper: filepath.Join(at, "upper"), Work: filepath.Join(at, "work"),
+			Target: filepath.Join(at, "target"), ReadOnly: true}
 		for _, d := range []string{at, b.Upper, b.Work, b.Target} {
 			err = errors.Join(err, os.Mkdir(d, 0o700))
 		}
@@ -50,7 +51,8 @@ func (p *Plan) TryLayer(dir string, clear bool, bases ...string) (err error) {
 	if err != nil {
 		return fmt.Errorf("sandbox: making a layer: %w", err)
 	}
-	cmd := exec.Command("/bin/sh", "-c", "[ ! -e gone ] && [ ! -e cleared ] && read -r x < kept && echo upper > kept && echo new > new")
+	cmd := exec.Command("/bin/sh", "-c", "[ ! -e gone ] && [ ! -e cleared ] && read -r x < kept && echo upper > kept && "+
+		"echo new > new")
 	cmd.Dir, cmd.Env = l.Target, []string{}
 	if err := p.Layering(layers).trial(cmd, l.Target); err != nil {
 		return fmt.Errorf("sandbox: trying a layer: %w", err)
@@ -64,10 +66,12 @@ func (p *Plan) TryLayer(dir string, clear bool, bases ...string) (err error) {
 // layers mounts the plan's layers. It comes before the mounts that hide paths.
 func (s *script) layers(layers []Layer) {
 	for _, l := range layers {
-		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr,index=off", option(l.Base), option(l.Upper), option(l.Work))
+		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr,index=off", option(l.Base), option(l.Upper),
+			option(l.Work))
 		s.mount("mounting a layer on "+l.Target, "overlay", l.Target, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
 		for _, name := range l.Deleted {
-			s.inner = append(s.inner, newCall("deleting "+name, unix.SYS_UNLINKAT, here, s.text(filepath.Join(l.Target, name)), 0))
+			s.inner = append(s.inner, newCall("deleting "+name, unix.SYS_UNLINKAT, here, s.text(filepath.Join(l.Target, name)),
+				0))
 		}
 		for _, name := range l.Cleared {
 			s.inner = append(s.inner,
@@ -94,8 +98,8 @@ func (p *Plan) targets() (paths []string) {
 	return paths
 }
 
-// aboveTargets returns the folders that Landlock has to allow to change, so that layers can be changed. It finds no rule
-// about what a mount covers, but those about the folders above it. What else is there, mounts keep as it is.
+// aboveTargets returns the folders that Landlock has to allow to change, so that layers can be changed. It finds no
+// rule about what a mount covers, but those about the folders above it. What else is there, mounts keep as it is.
 func (p *Plan) aboveTargets() (paths []string) {
 	for _, t := range p.targets() {
 		paths = append(paths, filepath.Dir(t))

@@ -15,16 +15,17 @@ import (
 // which nothing else is.
 const relayAddress = "127.0.0.1:80"
 
-// mostRelayed bounds the connections of a relay at once, each of which takes two descriptors of this process. Further ones
-// wait, and beyond mostWaiting the kernel may reset them.
+// mostRelayed bounds the connections of a relay at once, each of which takes two descriptors of this process. Further
+// ones wait, and beyond mostWaiting the kernel may reset them.
 const (
 	mostRelayed = 64
 	mostWaiting = 4096
 )
 
-// A Relay gives the processes of one start a network of one socket: this process forwards TCP connections to the relay's
-// address to a Unix socket. Nothing else is in their network namespace, and seccomp denies them sockets of other kinds
-// than TCP over IPv4. Under [isolation.None] the address is one of this machine, which all its users can connect to.
+// A Relay gives the processes of one start a network of one socket: this process forwards TCP connections to the
+// relay's address to a Unix socket. Nothing else is in their network namespace, and seccomp denies them sockets of
+// other kinds than TCP over IPv4. Under [isolation.None] the address is one of this machine, which all its users can
+// connect to.
 type Relay struct {
 	socket, address string
 	inside          bool // it listens in a namespace, once the process was started

@@ -11,8 +11,8 @@ import (
 var ErrStopped = errors.New("stopped before its end")
 
 // Remove removes a folder that a candidate may have made hard to remove: by modes that deny access, by nesting deeper
-// than the limits on open files and path lengths, or by more entries than fit into memory. [os.RemoveAll] has a file open
-// for each level, and can leave none for the rest of this process.
+// than the limits on open files and path lengths, or by more entries than fit into memory. [os.RemoveAll] has a file
+// open for each level, and can leave none for the rest of this process.
 func Remove(dir string) error { return RemoveUntil(nil, dir) }
 
 // RemoveUntil is Remove, and gives up with [ErrStopped] once stop is closed: a candidate can nest so many folders in

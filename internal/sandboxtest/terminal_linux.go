@@ -12,8 +12,8 @@ import (
 // Typed is the line that waits to be read.
 const Typed = "a password that the user types\n"
 
-// OpenTerminal opens a terminal that a user seems to type at, types a line, and returns the terminal's name in /dev. The
-// terminal belongs to whoever runs the test, and is closed with it. Without terminals the test is skipped.
+// OpenTerminal opens a terminal that a user seems to type at, types a line, and returns the terminal's name in /dev.
+// The terminal belongs to whoever runs the test, and is closed with it. Without terminals the test is skipped.
 func OpenTerminal(t *testing.T) (name string, terminal *os.File) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

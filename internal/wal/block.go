@@ -9,7 +9,8 @@ import (
 const blockSize = 1 << 17
 
 // A block is a part of a log that was read at once, because lines near each other are asked for. A system call for each
-// line would be a tenth of the time in which a run is made again. What was appended stays as it is, and so does a block.
+// line would be a tenth of the time in which a run is made again. What was appended stays as it is, and so does a
+// block.
 type block struct {
 	mu   sync.Mutex
 	near int64  // number of the block in which a line was asked for last

@@ -108,8 +108,8 @@ func (c *Command) String() string {
 	return fmt.Sprintf("command(%s, %v)", strings.Join(c.cfg.Args, " "), c.cfg.Model)
 }
 
-// Generate runs the command once. The attempt is in the reply even if there is an error, with the usage that the command
-// reported before it failed.
+// Generate runs the command once. The attempt is in the reply even if there is an error, with the usage that the
+// command reported before it failed.
 func (c *Command) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
 	if err := ctx.Err(); err != nil {
 		return llm.Reply{}, fmt.Errorf("command: not run: %w", err)

@@ -17,8 +17,9 @@ import (
 type Output struct {
 	Text  string
 	Usage *llm.Usage // nil if it reports none
-	Money float64    // what it reports to have cost, in the currency of the budget, which for most is USD; 0 if it does not
-	Model string     // the model that it reports; "" if it does not
+	// what it reports to have cost, in the currency of the budget, which for most is USD; 0 if it does not
+	Money float64
+	Model string // the model that it reports; "" if it does not
 }
 
 // A Parse reads the standard output of a model or an agent that is a command. With an error, the Output has what can be

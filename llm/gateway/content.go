@@ -73,7 +73,8 @@ func (b block) result() (string, error) {
 }
 
 func (b block) unknown() error {
-	return fmt.Errorf("a part of the type %.40q cannot be passed on here: only text and whole calls and results of tools can",
+	return fmt.Errorf("a part of the type %.40q cannot be passed on here: only text and whole calls and results of "+
+		"tools can",
 		b.Type)
 }
 

@@ -75,8 +75,8 @@ const (
 
 // Faults returns all faults:
 //
-//   - refused at once: 429, 429 retry-after, 429 retry-after date, 429 no quota, 401, 403, 404, 400, 400 context length,
-//     500, 500 error text, 500 html, 503, 503 text, 408, 200 with error object;
+//   - refused at once: 429, 429 retry-after, 429 retry-after date, 429 no quota, 401, 403, 404, 400, 400 context
+//     length, 500, 500 error text, 500 html, 503, 503 text, 408, 200 with error object;
 //   - refused if the request asks for it: 400 stream_options, 400 continuous_usage_stats, 400 stream, 400 tools;
 //   - answered: malformed JSON, wrong-typed JSON, html 200, no choices, null content, empty length, length, no usage,
 //     negative usage, cached above prompt, wrong-typed usage, no end, duplicate chunks, no call ids, error in stream;

@@ -8,14 +8,15 @@ import (
 )
 
 // post sends the request and returns the reply when its headers have arrived. The body of the reply holds at most max
-// bytes, and of one that is no success it is the beginning, which is quoted. The request's body is in memory, which net/http sees, so that it sends headers and body in
-// one piece and spares either side a system call.
+// bytes, and of one that is no success it is the beginning, which is quoted. The request's body is in memory, which
+// net/http sees, so that it sends headers and body in one piece and spares either side a system call.
 func (c *Client) post(ctx context.Context, b *body, accept string, max int64) (*http.Response, error) {
 	request, err := c.encode(b)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.BaseURL+"/chat/completions", bytes.NewReader(request))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.cfg.BaseURL+"/chat/completions",
+		bytes.NewReader(request))
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,8 @@ var ofTools = []int{400, 404, 405, 422, 500, 501}
 
 // noTools matches the words by which an endpoint refuses tools: those of Ollama, vLLM, llama.cpp, OpenRouter and of
 // servers that do not know the field.
-var noTools = regexp.MustCompile(`(?i)support\w* (for )?(tool|function)|\btool[^.]{0,24} not supported|tool-call-parser|` +
+var noTools = regexp.MustCompile(`(?i)support\w* (for )?(tool|function)|` +
+	`\btool[^.]{0,24} not supported|tool-call-parser|` +
 	`--jinja|(unknown|unrecognized|unsupported|unexpected|extra|additional)\b.{0,40}\btools\b`)
 
 // toolsHint is what the user should check if an endpoint refuses tools.

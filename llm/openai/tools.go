@@ -35,7 +35,8 @@ func wireTools(tools []llm.Tool) (wire []wireTool, err error) {
 		case t.Name == "":
 			return nil, fmt.Errorf("a tool has no name")
 		case schema != "" && (schema[0] != '{' || !json.Valid([]byte(schema))):
-			return nil, fmt.Errorf("the parameters of the tool %q are not a JSON object: %s", t.Name, shorten(schema, maxExcerpt))
+			return nil, fmt.Errorf("the parameters of the tool %q are not a JSON object: %s", t.Name,
+				shorten(schema, maxExcerpt))
 		}
 		w := wireTool{Type: "function"}
 		w.Function.Name, w.Function.Description, w.Function.Parameters = t.Name, t.Description, json.RawMessage(schema)
@@ -203,9 +204,9 @@ func (l *callList) merge(d callDelta) {
 	l.size += len(d.Function.Arguments)
 }
 
-// continued returns the call that d continues, or nil. Ollama counts all calls as number 0 and tells them apart by their
-// IDs, while other servers send another ID with each piece: so a new ID with a name begins a call only if the arguments
-// before it are complete. Without an index, only a delta without ID and name continues a call, the last one.
+// continued returns the call that d continues, or nil. Ollama counts all calls as number 0 and tells them apart by
+// their IDs, while other servers send another ID with each piece: so a new ID with a name begins a call only if the
+// arguments before it are complete. Without an index, only a delta without ID and name continues a call, the last one.
 func (l *callList) continued(d callDelta) *callPart {
 	for i := len(l.parts) - 1; i >= 0; i-- {
 		p := &l.parts[i]

@@ -117,11 +117,11 @@ func (c Config) validate() error {
 //
 // # When an endpoint fails
 //
-// An endpoint is taken out when half of its last ten attempts, and at least five, stalled, timed out or failed. One that
-// is [llm.Unavailable] is taken out at the first such error, and one that answers with Retry-After for as long as it
-// asks, up to 2 minutes. The refusal of a faulty request (a prompt that is too long, a wrong parameter) counts as an
-// answer, and a call that its caller canceled does not count. After the quarantine one call is sent as a probe. If it is
-// answered, the endpoint is back, with a clean slate; if not, the next quarantine is twice as long, up to 2 minutes.
+// An endpoint is taken out when half of its last ten attempts, and at least five, stalled, timed out or failed. One
+// that is [llm.Unavailable] is taken out at the first such error, and one that answers with Retry-After for as long as
+// it asks, up to 2 minutes. The refusal of a faulty request (a prompt that is too long, a wrong parameter) counts as an
+// answer, and a call that its caller canceled does not count. After the quarantine one call is sent as a probe. If it
+// is answered, the endpoint is back, with a clean slate; if not, the next quarantine is twice as long, up to 2 minutes.
 // Calls sent before a quarantine do not count after it.
 //
 // A call that stalls or fails at one endpoint goes to another, if the error is [llm.Retryable] or the endpoint was

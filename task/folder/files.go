@@ -88,7 +88,8 @@ func findInitial(names []string, chosen string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", none("there is no initial_program.<ending> (nor initial.<ending>, initial_prompt.<ending> or a folder initial_program), only %s",
+		return "", none("there is no initial_program.<ending> (nor initial.<ending>, initial_prompt.<ending> or a folder "+
+			"initial_program), only %s",
 			listed(names))
 	case 1:
 		return found[0], nil
@@ -132,8 +133,7 @@ func suffixOf(name string) string {
 func noEvaluator(names []string) error {
 	if slices.Contains(names, "evaluate.py") {
 		return errors.New("there is no evaluator.py, with evaluate(program_path); evaluate.py, ShinkaEvolve's form, is " +
-			"called otherwise: " +
-			"an evaluator.py that imports it and returns a dict with combined_score will do")
+			"called otherwise: an evaluator.py that imports it and returns a dict with combined_score will do")
 	}
 	return fmt.Errorf("there is no evaluator.py, only %s", listed(names))
 }

@@ -68,8 +68,8 @@ const defaultFeedback = 20 << 10
 type Folder struct {
 	// Spec is the task without its Evaluator, and may be changed before it goes to [task.New].
 	Spec task.Spec
-	// Tree is the task without its Evaluator where the initial program is a folder, for [tree.New]; otherwise nil. Spec has
-	// no program then.
+	// Tree is the task without its Evaluator where the initial program is a folder, for [tree.New]; otherwise nil. Spec
+	// has no program then.
 	Tree *tree.Config
 	// Evaluation configures the folder's evaluator.py.
 	Evaluation Evaluation

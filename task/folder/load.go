@@ -92,9 +92,9 @@ func (cfg Config) python(ctx context.Context, e Evaluation, tune bool) (*python.
 }
 
 // TuneEvaluator returns a cheaper evaluator of the folder for a tuner (package tune) and for the tries of agents:
-// evaluate_tune(program_path) of its evaluator.py, which may score part of the cases or repeat less, or if there is none
-// evaluate_stage1 alone. If there is neither, the error is an
-// [errors.ErrUnsupported]. The first call starts an interpreter, which Close ends.
+// evaluate_tune(program_path) of its evaluator.py, which may score part of the cases or repeat less, or if there is
+// none evaluate_stage1 alone. If there is neither, the error is an [errors.ErrUnsupported]. The first call starts an
+// interpreter, which Close ends.
 func (t *Task) TuneEvaluator(ctx context.Context) (eval.Evaluator, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -148,8 +148,9 @@ var _ eval.Composite = batch{}
 // Minibatch returns the evaluator of the i-th batch of n train cases, from 0. Batches go through all train cases in an
 // order that is drawn anew each time, as GEPA's do, and equal batches are equal values. It panics if i < 0 or n < 1.
 //
-// It is for population.Screen: a child must score better than its parent on a batch before it is evaluated. The artifacts of
-// the result are the cases with their replies and feedback, for a search that shows its model how the parent does on them.
+// It is for population.Screen: a child must score better than its parent on a batch before it is evaluated. The
+// artifacts of the result are the cases with their replies and feedback, for a search that shows its model how the
+// parent does on them.
 func (t *Task) Minibatch(i, n int) eval.Evaluator {
 	if i < 0 || n < 1 {
 		panic(fmt.Sprintf("text: Minibatch(%d, %d): need a batch from 0 and at least one case", i, n))
@@ -200,8 +201,9 @@ func (b batch) cases() []int {
 	return list
 }
 
-// Join returns the mean, with the score of each case, and the cases themselves if a search may read them. If no case has a reply, even the initial prompt is only invalid:
-// with few cases that can be chance, and an error would end the run.
+// Join returns the mean, with the score of each case, and the cases themselves if a search may read them. If no case
+// has a reply, even the initial prompt is only invalid: with few cases that can be chance, and an error would end the
+// run.
 func (b batch) Join(_ string, parts []eval.Result) (eval.Result, error) {
 	if why := noReply(parts); why != "" {
 		return unansweredAll(len(parts), why), nil

@@ -165,8 +165,8 @@ func (t *Task) ParsePart(part, parent, reply string) (string, error) {
 // placeholder stands for a case's input in a prompt.
 const placeholder = "{input}"
 
-// maxInputs is how often a prompt may have the placeholder. A prompt of 64 KiB could have it nine thousand times, and each
-// input can be long.
+// maxInputs is how often a prompt may have the placeholder. A prompt of 64 KiB could have it nine thousand times, and
+// each input can be long.
 const maxInputs = 16
 
 // place is the default of Config.Messages.

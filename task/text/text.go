@@ -1,5 +1,5 @@
-// Package text has tasks whose programs are prompts. A target model answers cases by the prompt, and a Go function or an
-// evaluator scores each reply.
+// Package text has tasks whose programs are prompts. A target model answers cases by the prompt, and a Go function or
+// an evaluator scores each reply.
 //
 //	t, err := text.New(text.Config{
 //		Name: "shout", Initial: "Answer in one word.", Target: model,
@@ -11,9 +11,9 @@
 //
 // The three sets of cases have no input in common.
 //
-//   - Train: cases that a search may read. A prompt that is evaluated answers Reflect of them, drawn by its text, and its result
-//     shows the input, the reply and the feedback of the worst few. The search's model reads these beside the prompt.
-//     [Task.Minibatch] scores on Train cases alone, for population.Screen (GEPA's acceptance).
+//   - Train: cases that a search may read. A prompt that is evaluated answers Reflect of them, drawn by its text, and
+//     its result shows the input, the reply and the feedback of the worst few. The search's model reads these beside
+//     the prompt. [Task.Minibatch] scores on Train cases alone, for population.Screen (GEPA's acceptance).
 //   - Validation: what a prompt's score is the mean of. Result.Cases has the score of each case, in the order of the
 //     Config, for population.Fronts. The search learns these numbers, and no text.
 //   - HeldOut: what [task.HeldOut] scores. No search sees it.
@@ -21,8 +21,8 @@
 // # What the target is asked
 //
 // A prompt with "{input}" in it, at most 16 times, is a user message in which the case's input stands in its
-// place. Any other is the system message, and the input is the user's. Parts are put together with blank lines between them; Config.Messages
-// does it otherwise.
+// place. Any other is the system message, and the input is the user's. Parts are put together with blank lines between
+// them; Config.Messages does it otherwise.
 //
 // Put [llm.Retry] around the target. docs/guide.md says what its calls count as, and what becomes of those that fail.
 package text
@@ -76,8 +76,8 @@ type Config struct {
 	Scorer eval.Evaluator
 	Worst  float64 // score of a case without a reply, the least that Score returns; 0 for scores from 0
 
-	// Reflect is how many train cases a prompt answers for feedback; 0 means 8, or all if they are fewer, and -1 none, for a
-	// search that answers a Minibatch before each rewrite.
+	// Reflect is how many train cases a prompt answers for feedback; 0 means 8, or all if they are fewer, and -1 none, for
+	// a search that answers a Minibatch before each rewrite.
 	Reflect   int
 	Show      int // number of the worst of these that the search's model sees; 0 means 3
 	MaxPrompt int // bytes of a valid prompt; 0 means 64 KiB

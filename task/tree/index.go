@@ -52,9 +52,11 @@ type definition struct{ name, line string }
 var definers = map[string]*regexp.Regexp{
 	".go": regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?(\w+)|type (\w+)|const (\w+)|var (\w+)).*$`),
 	".py": regexp.MustCompile(`(?m)^(?: {4}|\t)?(?:async )?(?:def|class) (\w+).*$`),
-	".js": regexp.MustCompile(`(?m)^(?:export )?(?:default )?(?:(?:async )?function\*? (\w+)|class (\w+)|(?:const|let|var) (\w+)).*$`),
-	".rs": regexp.MustCompile(`(?m)^(?:    )?(?:pub(?:\([^)]*\))? )?(?:(?:unsafe |async |const )*fn (\w+)|(?:struct|enum|trait|mod|type) (\w+)).*$`),
-	".c":  regexp.MustCompile(`(?m)^[A-Za-z_][\w \t*]*?\b(\w+)\([^;]*$`),
+	".js": regexp.MustCompile(`(?m)^(?:export )?(?:default )?(?:(?:async )?function\*? (\w+)|` +
+		`class (\w+)|(?:const|let|var) (\w+)).*$`),
+	".rs": regexp.MustCompile(`(?m)^(?:    )?(?:pub(?:\([^)]*\))? )?(?:(?:unsafe |async |const )*fn (\w+)|` +
+		`(?:struct|enum|trait|mod|type) (\w+)).*$`),
+	".c": regexp.MustCompile(`(?m)^[A-Za-z_][\w \t*]*?\b(\w+)\([^;]*$`),
 }
 
 // definerOf returns what finds the definitions of a file, nil where its language is not known.

@@ -63,7 +63,8 @@ func New(cfg Config) (*Task, error) {
 	}
 	for _, name := range cfg.Frozen {
 		if kind, there := t.base.kind[name]; !strings.ContainsAny(name, "*?") && (!there || kind == patch.Folder) {
-			return nil, fmt.Errorf("tree: Config.Frozen has %q, which is no file of %s, and freezes nothing: a folder's files are %q",
+			return nil, fmt.Errorf("tree: Config.Frozen has %q, which is no file of %s, and freezes nothing: a folder's files "+
+				"are %q",
 				name, cfg.Base, name+"/**")
 		}
 	}

@@ -88,10 +88,10 @@ func (n *Normal) Probs(p []float64) {
 }
 
 // keep drops the draws that exceed another one with a chance of at most 1.3e-12, that of being beyond reach. The
-// other one is that whose least is the highest; the difference of the two is normal as well. It also changes the scale of
-// x: the unit is the largest deviation, and 0 is the least that the largest draw can be. Every draw that is
-// kept then reaches from below 0, so its mean is at most reach deviations above 0, however narrow it is.
-// That keeps the precision where it matters, whatever the size of the rewards.
+// other one is that whose least is the highest; the difference of the two is normal as well. It also changes the scale
+// of x: the unit is the largest deviation, and 0 is the least that the largest draw can be. Every draw that is kept
+// then reaches from below 0, so its mean is at most reach deviations above 0, however narrow it is. That keeps the
+// precision where it matters, whatever the size of the rewards.
 func (n *Normal) keep() {
 	ref, unit := math.Inf(-1), 0.0
 	for _, d := range n.draws {
@@ -110,7 +110,9 @@ func (n *Normal) keep() {
 		d.mean -= low
 		d.top = d.mean + reach*d.sd
 	}
-	n.draws = slices.DeleteFunc(n.draws, func(d normalDraw) bool { return reach*sure-d.mean > reach*math.Hypot(sure, d.sd) })
+	n.draws = slices.DeleteFunc(n.draws, func(d normalDraw) bool {
+		return reach*sure-d.mean > reach*math.Hypot(sure, d.sd)
+	})
 }
 
 // group sorts the draws by where their reach ends, highest first, and joins draws that are alike.

@@ -16,7 +16,8 @@ type Config struct {
 	// Dir is the folder of the streams and of the server's secret. A server that is started again with the same Dir finds
 	// them again. Other users must not be able to write there.
 	Dir string
-	// Port is the port of 127.0.0.1 that the server listens on, which other machines cannot reach. 0 means any that is free, and less than 0 none: only this process connects, by InProcessConn.
+	// Port is the port of 127.0.0.1 that the server listens on, which other machines cannot reach. 0 means any that is
+	// free, and less than 0 none: only this process connects, by InProcessConn.
 	Port int
 	// Configure changes the options before the server starts: users, permissions, TLS. nil changes nothing. If the options
 	// ask clients for neither credentials nor a certificate, the port asks them for the server's secret.

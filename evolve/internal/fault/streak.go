@@ -15,8 +15,8 @@ type Streak struct {
 	n  int
 }
 
-// Note counts a call. It returns an error that calls them what when most of them in a row have failed. A call that was never sent does
-// not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
+// Note counts a call. It returns an error that calls them what when most of them in a row have failed. A call that was
+// never sent does not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
 func (s *Streak) Note(what string, attempts []llm.Attempt, err error, most int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -82,9 +82,9 @@ func Trim(program string) string { return strings.TrimRight(program, space) }
 
 // Name returns a name that tells evaluators apart. In this process they are told apart by identity. In the
 // journal they are told apart by how they print, and those that print alike by the order in which they were
-// first asked. A part of a composite behind an [eval.Limit] is the part itself, and evaluators that say of what they are
-// are one if that is the same. It reports false for an evaluator that cannot be compared, such as a func: its results
-// cannot be remembered.
+// first asked. A part of a composite behind an [eval.Limit] is the part itself, and evaluators that say of what they
+// are are one if that is the same. It reports false for an evaluator that cannot be compared, such as a func: its
+// results cannot be remembered.
 func (p *Programs) Name(e eval.Evaluator) (name string, known bool) {
 	for l, ok := e.(limited); ok; l, ok = e.(limited) {
 		e = l.Unlimited()

@@ -211,9 +211,9 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 	return llm.Reply{}, false, err
 }
 
-// abandonedThen replays a call that the search abandoned in an earlier incarnation and then did without. If the journal has
-// the end of a pull, all of the pull's calls without an answer were abandoned. A call that was not means that the search
-// asks for something else now.
+// abandonedThen replays a call that the search abandoned in an earlier incarnation and then did without. If the journal
+// has the end of a pull, all of the pull's calls without an answer were abandoned. A call that was not means that the
+// search asks for something else now.
 func (c *call) abandonedThen() (llm.Reply, bool, error) {
 	r, err := c.Journal.RecallAbandoned(c.id)
 	if err == nil && r == nil {

@@ -12,19 +12,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// CMAES is the covariance matrix adaptation evolution strategy: it draws points from a normal distribution, moves that to
-// where the best ones are, and learns its shape and its size from the way there. It uses costs for their order alone, so it
-// stands noise, cliffs and points that are not allowed.
+// CMAES is the covariance matrix adaptation evolution strategy: it draws points from a normal distribution, moves that
+// to where the best ones are, and learns its shape and its size from the way there. It uses costs for their order
+// alone, so it stands noise, cliffs and points that are not allowed.
 //
-// A point is y + σ·M·z, where z is standard normal. Of λ points of a batch the better half, in order and with weights w, moves
-// y by σ·Σ w·M·z. With the path s, an average of Σ w·z over batches,
+// A point is y + σ·M·z, where z is standard normal. Of λ points of a batch the better half, in order and with weights
+// w, moves y by σ·Σ w·M·z. With the path s, an average of Σ w·z over batches,
 //
 //	M ← M·(I + c₁/2·(s·sᵀ − I) + c_w/2·(Σ w·z·zᵀ − I)),  σ ← σ·exp(c_s/d·(‖s‖/E‖z‖ − 1)).
 //
 // This is the form of H.-G. Beyer, B. Sendhoff, "Simplify Your Covariance Matrix Adaptation Evolution Strategy", IEEE
 // Transactions on Evolutionary Computation 21 (2017), with the constants of N. Hansen, "The CMA Evolution Strategy: A
-// Tutorial" (arXiv 1604.00772). gonum's optimize.CmaEsChol was tried and dropped: it draws from a distribution that its step
-// size does not scale, and is still far from the lowest point of a parabola in four numbers after 600 evaluations.
+// Tutorial" (arXiv 1604.00772). gonum's optimize.CmaEsChol was tried and dropped: it draws from a distribution that its
+// step size does not scale, and is still far from the lowest point of a parabola in four numbers after 600 evaluations.
 type CMAES struct {
 	Population int     // points of a batch, λ; 0 means 4 + ⌊3·ln n⌋, the tutorial's, and less than 4 means 4
 	Step       float64 // σ of the first batch; 0 means one that is found by trying six from 3 down to 0.01

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// A Method looks for a point with a low cost in n dimensions, from the point 0. A step of length 1 along an axis is a large
-// one, and most gains lie within a few.
+// A Method looks for a point with a low cost in n dimensions, from the point 0. A step of length 1 along an axis is a
+// large one, and most gains lie within a few.
 type Method interface {
 	// Minimize asks cost for batches of points until it reports that there may be no more, or has nothing left to try. The
 	// points of a batch are scored at once. A cost is +Inf for a point that is not allowed, and is never NaN. All that is
@@ -14,8 +14,8 @@ type Method interface {
 	Minimize(n int, r *rand.Rand, cost func(points [][]float64) (costs []float64, more bool))
 }
 
-// Random draws points around the parent, with a standard deviation that is drawn anew for each, evenly in the logarithm,
-// from 0.01 to 3. It learns nothing from costs: what it gains, trying many values gains.
+// Random draws points around the parent, with a standard deviation that is drawn anew for each, evenly in the
+// logarithm, from 0.01 to 3. It learns nothing from costs: what it gains, trying many values gains.
 type Random struct{}
 
 // Minimize draws batches of 16 points for as long as it may.
@@ -46,9 +46,10 @@ func gauss(around []float64, step float64, r *rand.Rand) []float64 {
 // firstSteps are the steps that first tries, three points each.
 var firstSteps = [...]float64{3, 1, 0.3, 0.1, 0.03, 0.01}
 
-// first returns where to begin and with which step. Nobody knows how wrong the numbers of a program are, and a step that is
-// ten times too long or too short costs more than these 18 points.
-func first(step float64, n int, r *rand.Rand, cost func([][]float64) ([]float64, bool)) (from []float64, found float64, more bool) {
+// first returns where to begin and with which step. Nobody knows how wrong the numbers of a program are, and a step
+// that is ten times too long or too short costs more than these 18 points.
+func first(step float64, n int, r *rand.Rand, cost func([][]float64) ([]float64, bool)) (from []float64, found float64,
+	more bool) {
 	from = make([]float64, n)
 	if step > 0 {
 		return from, step, true

@@ -27,8 +27,8 @@ type Number struct {
 }
 
 // Parameters returns the numbers of a program that may be tuned, in their order. language is a name that models tag
-// blocks with, such as "go" or "python", and decides what is a comment or a string; one that is not known is taken for one
-// like C.
+// blocks with, such as "go" or "python", and decides what is a comment or a string; one that is not known is taken for
+// one like C.
 //
 // If a comment that its line ends begins with "tune:", the numbers on such lines alone are parameters:
 //
@@ -37,9 +37,9 @@ type Number struct {
 //	rate = 0.01   # tune:
 //	gone = 1.5    # tune: off
 //
-// Without bounds, a number's own size is its scale. "off" takes the numbers of the line out, and leaves those of other lines
-// in. Else all decimal numbers are parameters but for the integers 0 and 1, and the ones in subscripts. Numbers in hexadecimal,
-// in strings and in comments are left alone.
+// Without bounds, a number's own size is its scale. "off" takes the numbers of the line out, and leaves those of other
+// lines in. Else all decimal numbers are parameters but for the integers 0 and 1, and the ones in subscripts. Numbers
+// in hexadecimal, in strings and in comments are left alone.
 func Parameters(program, language string) []Number {
 	lang := lex.Likely(language, program)
 	marks := marksOf(program, lang)

@@ -1,10 +1,10 @@
 // Package tune makes children without a model, by choosing better values for the numbers of a program.
 //
 // Most attempts of a long run go into numbers: a model is asked for a program again and again of which a weight or a
-// threshold is changed. A [Tuner] is an operator of package population that does this with evaluations alone. The numbers
-// of a program are parameters ([Parameters]), a [Method] tries values for them on an evaluator that may be cheaper than
-// the task's, and the best ones become a child, which is evaluated like any other. What the tuner tries counts in
-// Budget.TuneEvaluations and nowhere else.
+// threshold is changed. A [Tuner] is an operator of package population that does this with evaluations alone. The
+// numbers of a program are parameters ([Parameters]), a [Method] tries values for them on an evaluator that may be
+// cheaper than the task's, and the best ones become a child, which is evaluated like any other. What the tuner tries
+// counts in Budget.TuneEvaluations and nowhere else.
 package tune
 
 import (
@@ -32,10 +32,10 @@ import (
 // scored once. The best is the child if its tune score passes the promotion rule. If it does not, the child has no
 // program and costs nothing but tune evaluations.
 //
-// A program is tuned once. What came of it is another program, and may be tuned in turn. With ByIndex the result depends on
-// no scheduling as long as one arm is in flight: what a tuning may use is set aside for it when it is briefed, of what the
-// other arms have left. Where several searches come to the end of the budget together, which of them is cut short is chance;
-// a journal records it.
+// A program is tuned once. What came of it is another program, and may be tuned in turn. With ByIndex the result
+// depends on no scheduling as long as one arm is in flight: what a tuning may use is set aside for it when it is
+// briefed, of what the other arms have left. Where several searches come to the end of the budget together, which of
+// them is cut short is chance; a journal records it.
 //
 // Give each Population a Tuner of its own.
 type Tuner struct {
@@ -85,7 +85,8 @@ var (
 )
 
 // hintText is what a model is told while a Tuner is among the operators.
-const hintText = "Change the structure of the program. Its numeric constants are tuned automatically afterwards, so do not spend the answer on their exact values: " +
+const hintText = "Change the structure of the program. Its numeric constants are tuned automatically afterwards, so " +
+	"do not spend the answer on their exact values: " +
 	"write each that matters as a literal, with a plausible value."
 
 // Name returns "tune".
@@ -97,7 +98,8 @@ func (o *Tuner) String() string {
 	if o.On != nil {
 		on = nameOf(o.On)
 	}
-	return fmt.Sprintf("%s(%v on %s, evaluations=%d, most=%d, margin=%v)", o.Name(), o.method(), on, o.Evaluations, maxTuned, o.Margin)
+	return fmt.Sprintf("%s(%v on %s, evaluations=%d, most=%d, margin=%v)", o.Name(), o.method(), on, o.Evaluations,
+		maxTuned, o.Margin)
 }
 
 func (o *Tuner) method() Method {
@@ -150,9 +152,10 @@ func (o *Tuner) Brief(v *population.View) evolve.Brief {
 	if on == nil {
 		on = v.Task
 	}
-	t := &tuning{program: program, numbers: numbers, left: grant, parallel: cmp.Or(o.Parallel, runtime.GOMAXPROCS(0)), score: func(ctx context.Context, program string) (eval.Result, error) {
-		return v.Tune(ctx, o.within(on), program)
-	}}
+	t := &tuning{program: program, numbers: numbers, left: grant, parallel: cmp.Or(o.Parallel, runtime.GOMAXPROCS(0)),
+		score: func(ctx context.Context, program string) (eval.Result, error) {
+			return v.Tune(ctx, o.within(on), program)
+		}}
 	random := rand.New(rand.NewPCG(v.Rand.Uint64(), v.Rand.Uint64()))
 	b := v.Brief()
 	b.Make = func(ctx context.Context, _ *evolve.Work) (string, error) {

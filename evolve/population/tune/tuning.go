@@ -65,7 +65,8 @@ func (t *tuning) run(ctx context.Context, m Method, r *rand.Rand, margin float64
 	case t.best.Program == "" || t.best.Program == t.program:
 		return "", fmt.Errorf("tune: of %d programs none scores more than the parent", len(t.costs))
 	case t.parent.Valid && t.best.Result.Score <= t.parent.Score+margin:
-		return "", fmt.Errorf("tune: the best of %d programs scores %v, and the parent %v: it is not better by more than the margin of %v",
+		return "", fmt.Errorf("tune: the best of %d programs scores %v, and the parent %v: it is not better by more than "+
+			"the margin of %v",
 			len(t.costs), t.best.Result.Score, t.parent.Score, margin)
 	}
 	return t.best.Program, nil
@@ -88,7 +89,8 @@ func (t *tuning) check() error {
 	at := 0
 	for i, n := range t.numbers {
 		if n.Begin < at || n.End <= n.Begin || n.End > len(t.program) || math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
-			return fmt.Errorf("tune: number %d stands at bytes %d to %d with the value %v: need finite ones, in order and inside the program", i, n.Begin, n.End, n.Value)
+			return fmt.Errorf("tune: number %d stands at bytes %d to %d with the value %v: need finite ones, in order and "+
+				"inside the program", i, n.Begin, n.End, n.Value)
 		}
 		at = n.End
 	}
@@ -126,8 +128,8 @@ func (t *tuning) nudged(i int) []float64 {
 // staleMost is how many batches in a row may bring no new program, where integers are rounded to the same ones.
 const staleMost = 10
 
-// cost returns the costs of points, which are steps from the center, and whether there may be more. A batch that does not
-// fit into what is left is not begun. So how many are scored at once changes nothing.
+// cost returns the costs of points, which are steps from the center, and whether there may be more. A batch that does
+// not fit into what is left is not begun. So how many are scored at once changes nothing.
 func (t *tuning) cost(ctx context.Context, points [][]float64) (costs []float64, more bool) {
 	texts, moved := make([]string, len(points)), make([][]float64, len(points))
 	var fresh []string

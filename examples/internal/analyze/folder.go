@@ -64,8 +64,8 @@ func readFolder(ctx context.Context, folder string) (files []file, skipped []str
 	return files, skipped, nil
 }
 
-// withoutEarlier leaves out the results of earlier runs that were kept under a number, NAME.1.json beside NAME.json, and
-// says which: one seed would count several times.
+// withoutEarlier leaves out the results of earlier runs that were kept under a number, NAME.1.json beside NAME.json,
+// and says which: one seed would count several times.
 func withoutEarlier(paths []string) (kept, skipped []string) {
 	for _, path := range paths {
 		base := strings.TrimSuffix(path, ".json")

@@ -14,8 +14,8 @@ import (
 )
 
 // Studies returns what the results in a folder say, for a page: a study for each task and model, with its figures. The
-// options are the defaults of the command analyze, but that runs that stopped early count as far as they go, which a warning
-// names.
+// options are the defaults of the command analyze, but that runs that stopped early count as far as they go, which a
+// warning names.
 func Studies(ctx context.Context, folder string) ([]view.Study, error) {
 	var o options
 	o.register(flag.NewFlagSet("", flag.ContinueOnError)) // which fills in the defaults

@@ -6,8 +6,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/history"
 )
 
-// spent is what a run spent by round, beside its calls, and which arms a bandit pulled. Lists begin with the first round,
-// and are empty where the file does not say.
+// spent is what a run spent by round, beside its calls, and which arms a bandit pulled. Lists begin with the first
+// round, and are empty where the file does not say.
 type spent struct {
 	flops, seconds []float64
 	tokens         []history.Tokens
@@ -17,7 +17,8 @@ type spent struct {
 	unknown        error // why all lists are empty
 }
 
-// readSpent reads a result that [analysis.Read] has found to be one, of a bandit over so many arms or with 0 of one search.
+// readSpent reads a result that [analysis.Read] has found to be one, of a bandit over so many arms or with 0 of one
+// search.
 func readSpent(b []byte, arms int) (s spent) {
 	builder := history.NewBuilder()
 	if err := builder.AddResult(bytes.NewReader(b)); err != nil {
@@ -25,7 +26,8 @@ func readSpent(b []byte, arms int) (s spent) {
 	}
 	run := builder.Run()
 	for _, r := range run.Rounds {
-		s.flops, s.seconds, s.tokens = append(s.flops, r.Cost.FLOPs), append(s.seconds, r.Seconds), append(s.tokens, r.Cost.Tokens)
+		s.flops, s.seconds, s.tokens = append(s.flops, r.Cost.FLOPs), append(s.seconds, r.Seconds),
+			append(s.tokens, r.Cost.Tokens)
 	}
 	if len(s.flops) > 0 { // as the first round's calls have those before it, see answered
 		s.flops[0] += run.Outside.FLOPs

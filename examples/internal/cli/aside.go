@@ -21,7 +21,8 @@ import (
 // overwritten. begins is false if this run resumes the earlier one. An unfinished or unsaved earlier run is left alone,
 // which is a [UsageError], unless --anew is given. It is also a UsageError if --resume finds nothing to resume. decided
 // is what decides the new run.
-func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (moved []renamed, begins bool, err error) {
+func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (moved []renamed, begins bool,
+	err error) {
 	_, err = os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -197,8 +198,7 @@ func locked(path string, err error) error {
 		return err
 	}
 	return Usagef("journal %s: %w: a run that still goes on, perhaps one whose \"go run\" was killed, which leaves the "+
-		"program running"+
-		" (fuser or lsof tells its pid)", path, wal.ErrLocked)
+		"program running (fuser or lsof tells its pid)", path, wal.ErrLocked)
 }
 
 // A renamed is a file's old and new name.

@@ -120,7 +120,8 @@ func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Jou
 func (o *Options) sayGoingOn(j *journal.Journal) {
 	switch lost := j.Lost(); {
 	case j.Finished() && slices.ContainsFunc(raising, func(flag string) bool { return o.given[flag] }):
-		Printf("%s tells of a finished run; its search asks the model for nothing unless the limit that ended it is larger now\n",
+		Printf("%s tells of a finished run; its search asks the model for nothing unless the limit that ended it is larger "+
+			"now\n",
 			j.Path())
 	case j.Finished():
 		Printf("%s tells of a finished run; its search asks the model for nothing\n", j.Path())
@@ -145,7 +146,8 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 	case errors.Is(err, journal.ErrDiverged):
 		err = f.o.otherRun(err)
 	case errors.Is(err, eval.ErrDrift):
-		err = Usagef("--canary: the search did not begin: %s; %s", strings.Replace(err.Error(), " and resume,", ",", 1), asked)
+		err = Usagef("--canary: the search did not begin: %s; %s", strings.Replace(err.Error(), " and resume,", ",", 1),
+			asked)
 	case err == nil && r.Stop == evolve.StopBudget:
 		err = Usagef("%s before the initial program of task %s had a score: %s; a search needs a larger budget",
 			ended(r.Limit), f.task.Name(), asked)
@@ -190,8 +192,8 @@ func reason(r *evolve.Result) string {
 }
 
 // Finish saves the result r, its report file, and the page of a watched run, which then stays until ctx ends. Once that
-// is saved it scores held-out cases. It prints how to resume an unfinished run, and returns the error for main: runErr if
-// the run failed, ErrCanceled if it was stopped.
+// is saved it scores held-out cases. It prints how to resume an unfinished run, and returns the error for main: runErr
+// if the run failed, ErrCanceled if it was stopped.
 func (f *Files) Finish(ctx context.Context, file Saved, r *evolve.Result, runErr error) error {
 	// the same command would fail again, and its result is not the journal's run
 	if errors.Is(runErr, journal.ErrDiverged) {

@@ -70,7 +70,8 @@ func (l *folderLLM) values(dir string, section folder.LLM, given map[string]bool
 	var models, names []string
 	for _, m := range section.Models {
 		if strings.ContainsAny(m.Name, ",=") {
-			return nil, Usagef("--folder-llm: the model %q of %s has a comma or an equals sign in its name: give --model", m.Name, dir)
+			return nil, Usagef("--folder-llm: the model %q of %s has a comma or an equals sign in its name: give --model",
+				m.Name, dir)
 		}
 		key := m.Name
 		for _, known := range llm.Models() {

@@ -113,7 +113,8 @@ func (f *Files) heldOutIn(base string, best eval.Candidate) *report.HeldOut {
 		return nil
 	}
 	h, searched := heldOutOf(base+".json"), best.Result
-	if h == nil || h.Reason != "" || h.Run != f.run || h.Searched != searched.Score || h.SearchedCases != len(searched.Cases) {
+	if h == nil || h.Reason != "" || h.Run != f.run || h.Searched != searched.Score ||
+		h.SearchedCases != len(searched.Cases) {
 		return nil
 	}
 	return h

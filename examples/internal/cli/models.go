@@ -20,8 +20,8 @@ import (
 )
 
 // Connect returns the model that the flags name, at endpoints that connect opens, and the model that its calls are
-// charged as. If there are several models, a bandit draws one for each call, and learns from the children's scores; with
-// weights each has its share of the calls. Wrong flags are a [UsageError].
+// charged as. If there are several models, a bandit draws one for each call, and learns from the children's scores;
+// with weights each has its share of the calls. Wrong flags are a [UsageError].
 func (o *Options) Connect(connect func(m llm.Model, base string) (llm.LLM, error)) (llm.Model, llm.LLM, error) {
 	specs, err := o.specs()
 	if err != nil {
@@ -70,9 +70,11 @@ func weighted(models string) (keys []string, shares bandit.Shares, err error) {
 	case len(shares) == 0:
 		return keys, nil, nil
 	case len(shares) != len(keys):
-		return nil, nil, Usagef("--model %q: %d of %d models have a weight: give each one, or none", models, len(shares), len(keys))
+		return nil, nil, Usagef("--model %q: %d of %d models have a weight: give each one, or none", models, len(shares),
+			len(keys))
 	case len(keys) == 1:
-		return nil, nil, Usagef("--model %q: a weight says how often one of several models is asked: name another one", models)
+		return nil, nil, Usagef("--model %q: a weight says how often one of several models is asked: name another one",
+			models)
 	}
 	return keys, shares, nil
 }
@@ -131,8 +133,8 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 	return specs, nil
 }
 
-// Each returns the flags of each of the models of --model alone, for a command that makes runs of every one. The offline
-// model has no part in lists of names, numbers and URLs.
+// Each returns the flags of each of the models of --model alone, for a command that makes runs of every one. The
+// offline model has no part in lists of names, numbers and URLs.
 func (o *Options) Each() (all []*Options, err error) {
 	keys, shares, err := weighted(o.Model)
 	switch {

@@ -193,8 +193,8 @@ func (o *Options) registerPace(fs *flag.FlagSet) {
 	fs.IntVar(&o.ParallelEval, "parallel-eval", runtime.NumCPU(),
 		"evaluations at once (default for --task text: as many as model calls)")
 	fs.DurationVar(&o.EvalTimeout, "eval-timeout", DefaultEvalTimeout,
-		fmt.Sprintf("limit for one evaluation; with --base for each of --test and --score (default there: %v); a folder's own "+
-			"counts if this is not given", treeTimeout))
+		fmt.Sprintf("limit for one evaluation; with --base for each of --test and --score (default there: %v); a folder's "+
+			"own counts if this is not given", treeTimeout))
 	fs.StringVar(&o.Output, "output", "results", "`folder` for results")
 	fs.DurationVar(&o.Grace, "grace", 30*time.Second,
 		"how long calls under way may go on after Ctrl-C; a second Ctrl-C ends at once")

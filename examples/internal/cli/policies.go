@@ -102,7 +102,8 @@ func (o *Options) begunUnderEI(path string) error {
 	if run, err := journal.Inspect(older); !o.Resume && run.Finished && err == nil {
 		return nil
 	}
-	return Usagef("there is no journal %s, but there is %s: give --algo ei --resume to go on with that run, or --algo %s to begin another",
+	return Usagef("there is no journal %s, but there is %s: give --algo ei --resume to go on with that run, or --algo "+
+		"%s to begin another",
 		path, older, DefaultPolicy)
 }
 

@@ -36,7 +36,8 @@ func (s *parts) Set(text string) error {
 // checkShow finds parts that would have no effect.
 func (o *Options) checkShow() error {
 	if o.command != "populations" && o.Show[task.ShowAttempts] > 0 {
-		return Usagef("--show %s=... has no effect without the command populations: greedy search remembers none", task.ShowAttempts)
+		return Usagef("--show %s=... has no effect without the command populations: greedy search remembers none",
+			task.ShowAttempts)
 	}
 	return nil
 }

@@ -65,7 +65,8 @@ func (o *Options) checkTree() error {
 	case o.given["task"] || o.given["runtime"] || o.Hints:
 		return Usagef("--task, --runtime and --hints have no effect with --base")
 	case o.Tree.change == "" || o.Tree.score == "":
-		return Usagef("--base %s: need --change, patterns of the files that may change, and --score, a command that prints the score",
+		return Usagef("--base %s: need --change, patterns of the files that may change, and --score, a command that prints "+
+			"the score",
 			o.Tree.base)
 	case o.Offline():
 		return Usagef("--base needs a --model: the offline one changes the numbers of single programs")
@@ -109,8 +110,8 @@ func (o *Options) TreeTask(ctx context.Context) (task.Task, error) {
 	return t, nil
 }
 
-// Checkout returns how commands find a program: of a tree the base with its changes, which [Options.TreeTask] has found, and
-// of another task its file.
+// Checkout returns how commands find a program: of a tree the base with its changes, which [Options.TreeTask] has
+// found, and of another task its file.
 func (o *Options) Checkout() commands.Config {
 	cfg := commands.Config{Base: o.Tree.dir, Hide: o.NATS.Secrets(), Env: []string{"PATH"}}
 	if _, err := os.Stat(filepath.Join(cfg.Base, "go.mod")); cfg.Base != "" && err == nil {

@@ -51,8 +51,8 @@ func Main(program func(ctx context.Context, args []string) error) int {
 	return status(err)
 }
 
-// untilHangup returns a context that ends when the terminal is closed, unless that is ignored, as under nohup. The signal
-// never ends the process: several processes send it when a terminal closes.
+// untilHangup returns a context that ends when the terminal is closed, unless that is ignored, as under nohup. The
+// signal never ends the process: several processes send it when a terminal closes.
 func untilHangup() context.Context {
 	if signal.Ignored(syscall.SIGHUP) {
 		return context.Background()
@@ -88,8 +88,8 @@ func status(err error) int {
 	return exitError
 }
 
-// inFlags returns what libraries say with the flags, the variables and the commands in the place of the fields that they
-// set and the functions that they stand for.
+// inFlags returns what libraries say with the flags, the variables and the commands in the place of the fields that
+// they set and the functions that they stand for.
 func inFlags(text string) string {
 	return strings.NewReplacer("Config.BaseURL", "--api-base or "+openai.EnvBase, "Config.APIKey", openai.EnvKey,
 		"Budget.Calls", "T·N", "Budget.Money", "--budget-usd", "Budget.Tokens", "--budget-tokens",

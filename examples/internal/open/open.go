@@ -41,8 +41,8 @@ func unbounded(ctx context.Context, o *cli.Options) (t task.Task, end func() err
 			return nil, nil, &cli.UsageError{Err: err}
 		}
 		if f.Folder().Tree != nil && o.Offline() {
-			return nil, nil, errors.Join(cli.Usagef("--task %s has a program of several files, and needs a --model: the offline one "+
-				"changes the numbers of single programs", o.Task), f.Close())
+			return nil, nil, errors.Join(cli.Usagef("--task %s has a program of several files, and needs a --model: the "+
+				"offline one changes the numbers of single programs", o.Task), f.Close())
 		}
 		return o.WithHints(ctx, f, f.Close)
 	case o.Runtime == "python":

@@ -231,7 +231,8 @@ func (b *builder) compares(path string) bool {
 
 // base returns the path of a run's files without their endings.
 func base(path string) string {
-	path = filepath.Clean(path)                                                         // results/x and ./results/x are one run
+	// results/x and ./results/x are one run
+	path = filepath.Clean(path)
 	return strings.TrimSuffix(strings.TrimSuffix(path, filepath.Ext(path)), ".partial") // of a run that is not over
 }
 

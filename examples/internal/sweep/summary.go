@@ -29,7 +29,8 @@ func summary(p sweep.Plan, r *sweep.Result, dir string) {
 	}
 	cli.Printf("every generation of %d runs: %s\n", r.Finished, filepath.Join(dir, "runs.csv"))
 	if n := others(p, dir); n > 0 {
-		cli.Printf("%s of other plans in this folder: runs.csv has those of this plan alone, and evoalloc analyze reads all\n",
+		cli.Printf("%s of other plans in this folder: runs.csv has those of this plan alone, and evoalloc analyze reads "+
+			"all\n",
 			cli.Count(n, "finished run is", "finished runs are"))
 	}
 	if r.Finished > 0 {

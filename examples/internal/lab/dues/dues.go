@@ -1,7 +1,7 @@
 // Package dues is a small task whose programs are prompts, and a stand-in for the model that answers by them.
 //
-// A case is a record, such as "ada fox | 1234.5 | 2024-03-09". Its right answer is a sentence: "Ada Fox has owed 1,234.50
-// since 9 March 2024." Twenty cases are for training, twenty for the score, and twenty are held out.
+// A case is a record, such as "ada fox | 1234.5 | 2024-03-09". Its right answer is a sentence: "Ada Fox has owed
+// 1,234.50 since 9 March 2024." Twenty cases are for training, twenty for the score, and twenty are held out.
 package dues
 
 import (

@@ -12,8 +12,8 @@ import (
 
 // Beam keeps five programs: the best, and then each time the one with the largest 0.7·score + 0.3·distance from the
 // nearest that was taken. A parent is drawn in proportion to exp(0.7·score + 0.3·distance), with the mean distance from
-// ten programs that were parents. Distance is that of sets of three characters (Jaccard). Shown are the four best of all
-// programs but for the parent. The reply is a diff.
+// ten programs that were parents. Distance is that of sets of three characters (Jaccard). Shown are the four best of
+// all programs but for the parent. The reply is a diff.
 //
 // On purpose otherwise:
 //   - where the original goes by the order of a set, of equals the older is taken, and the ten are any of the parents;
@@ -140,7 +140,8 @@ func shapesOf(members []*population.Member) []shape {
 	return list
 }
 
-// distance returns 1 − |A ∩ B|/|A ∪ B| of the sets of two programs; 1 if one program is empty, and 0 if neither has a set.
+// distance returns 1 − |A ∩ B|/|A ∪ B| of the sets of two programs; 1 if one program is empty, and 0 if neither has a
+// set.
 func (a shape) distance(b shape) float64 {
 	x, y := a.grams, b.grams
 	switch {

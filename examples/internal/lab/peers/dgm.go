@@ -9,15 +9,16 @@ import (
 )
 
 // DGM keeps every valid program. Parents are weighted by score and by few children that are kept,
-// σ(10·(F − 0.5))/(1 + children), and asked for a change that follows from what went wrong. Invalid programs are mended.
+// σ(10·(F − 0.5))/(1 + children), and asked for a change that follows from what went wrong. Invalid programs are
+// mended.
 //
 // On purpose otherwise:
 //   - where scores are not all from 0 to 1 the weight is [population.Weighted]'s, as that of shares of solved problems
 //     would be the same for all;
 //   - a tenth of the children are repairs of what is invalid; there, the agent mends itself within its own call.
 //
-// There, the program is the agent that changes it, what it is asked for is drawn from problems that it did not solve, and
-// evaluation is staged from 10 problems to 200. These are the task's.
+// There, the program is the agent that changes it, what it is asked for is drawn from problems that it did not solve,
+// and evaluation is staged from 10 problems to 200. These are the task's.
 func DGM(s Setting) population.Config {
 	d := &descent{Archive: population.All(0), children: make(map[int]int)}
 	c := s.config()

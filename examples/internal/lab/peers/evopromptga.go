@@ -10,11 +10,12 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
-// EvoPromptGA keeps the 10 best programs that differ. Two parents by roulette wheel, with chances in proportion to their
-// scores, are crossed and the outcome mutated, in one prompt.
+// EvoPromptGA keeps the 10 best programs that differ. Two parents by roulette wheel, with chances in proportion to
+// their scores, are crossed and the outcome mutated, in one prompt.
 //
 // On purpose otherwise:
-//   - it begins with one program, and rewrites of it until there are two; there, with 10 that a person and a model wrote;
+//   - it begins with one program, and rewrites of it until there are two; there, with 10 that a person and a model
+//     wrote;
 //   - scores at or below 0 have a small chance each, as a roulette wheel cannot have less than none. There, scores are
 //     shares of right answers;
 //   - parents are two different programs; there, the wheel may draw one twice;
@@ -75,7 +76,8 @@ func pairOf(from []*population.Member, r *rand.Rand) (first, second *population.
 		}
 		return sum
 	}
-	first = population.ByWeight(func(m *population.Member) float64 { return fitness(m) / largest * others(m) }).Select(from, r)
+	weight := func(m *population.Member) float64 { return fitness(m) / largest * others(m) }
+	first = population.ByWeight(weight).Select(from, r)
 	left := slices.DeleteFunc(slices.Clone(from), func(m *population.Member) bool { return m == first })
 	return first, population.ByWeight(fitness).Select(left, r)
 }

@@ -9,11 +9,12 @@ import (
 )
 
 // GEPA keeps every program that it accepts, draws a parent by the number of cases at which it is the best of those
-// that are needed, has it answer a fresh minibatch of three train cases, and asks for a rewrite that reflects on these. A
-// parent that is perfect on them is not rewritten. Of a prompt in named parts one part is rewritten in turn. A child is
-// scored on the same minibatch first, and on the validation cases, whose fronts count, if it is strictly better there than
-// its parent. After a child that was accepted two programs that are needed are merged without a model, if they have a
-// common ancestor, until five merges are accepted. A merge is if it is at least as good as both on five validation cases.
+// that are needed, has it answer a fresh minibatch of three train cases, and asks for a rewrite that reflects on these.
+// A parent that is perfect on them is not rewritten. Of a prompt in named parts one part is rewritten in turn. A child
+// is scored on the same minibatch first, and on the validation cases, whose fronts count, if it is strictly better
+// there than its parent. After a child that was accepted two programs that are needed are merged without a model, if
+// they have a common ancestor, until five merges are accepted. A merge is if it is at least as good as both on five
+// validation cases.
 //
 // On purpose otherwise:
 //   - a step has N children of the pool as it is then, as with IndependentSampling(N); the original's default is one.
@@ -28,8 +29,8 @@ import (
 //   - the first part to rewrite is not that where the parent's own parent was.
 //
 // What it needs of the task: scores by case (eval.Result.Cases), else the best program alone is drawn, and nothing is
-// merged; and [Minibatches], else every child is scored on all cases, and the prompt has the feedback of the parent's own
-// evaluation.
+// merged; and [Minibatches], else every child is scored on all cases, and the prompt has the feedback of the parent's
+// own evaluation.
 func GEPA(s Setting) population.Config {
 	p := &pool{seed: s.Seed}
 	c := s.config()

@@ -6,8 +6,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
-// Heirs is an archive of places. A program takes the place of its first parent, or of that one's heir, if it is strictly
-// better (R. Storn, K. Price, "Differential Evolution", 1997). While there is room it takes a new place.
+// Heirs is an archive of places. A program takes the place of its first parent, or of that one's heir, if it is
+// strictly better (R. Storn, K. Price, "Differential Evolution", 1997). While there is room it takes a new place.
 type Heirs struct {
 	Size    int // required, at least 1
 	members []*population.Member

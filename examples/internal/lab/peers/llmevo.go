@@ -12,18 +12,18 @@ import (
 )
 
 // LLMEvo keeps the 8 best programs, each of which is the parent of two children of a step. A bandit over four operators
-// weighs a prior by exp(mean reward/0.3): mutate, cross, explore in a direction written by hand, and insights, a rewrite
-// with notes. Shown are the three best of the last step and of its parents, the two worst, and two more. The reward is
-// the score less that of the better parent, in standard deviations of the initial program's score, and an invalid child
-// counts as that program.
+// weighs a prior by exp(mean reward/0.3): mutate, cross, explore in a direction written by hand, and insights, a
+// rewrite with notes. Shown are the three best of the last step and of its parents, the two worst, and two more. The
+// reward is the score less that of the better parent, in standard deviations of the initial program's score, and an
+// invalid child counts as that program.
 //
 // On purpose otherwise:
-//   - without a Spread the reward is whether the child is better than its parent: in a task without noise there is no such
-//     deviation;
+//   - without a Spread the reward is whether the child is better than its parent: in a task without noise there is no
+//     such deviation;
 //   - insights are notes that are kept while they help; there, a summary that is written anew after each step;
 //   - directions are those of [population.Explore], beside a parent; there, one instruction, and no parent;
-//   - a partner is another program, which counts for the reward of a cross alone; there, it may be the parent itself, and
-//     counts whatever the operator;
+//   - a partner is another program, which counts for the reward of a cross alone; there, it may be the parent itself,
+//     and counts whatever the operator;
 //   - a program is shown once in a prompt, and the best last; there, first;
 //   - scores are on one scale; there, those of the first programs stay as they are, and others are in deviations.
 func LLMEvo(s Setting) population.Config {

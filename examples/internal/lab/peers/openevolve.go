@@ -15,8 +15,8 @@ import (
 // 0.2, uniform among the island's part of the elite with 0.7, and else in proportion to max(score, 0.001). The elite
 // are the first 100 programs of all islands, and then those that are better than the worst of them. Each time that an
 // island was given 50 children, copies of the best tenth of each go to both of its neighbours. The prompt has the
-// island's five best programs and two inspirations: its best, and from cells within 2 of the parent's; what became of the
-// best three; and areas to improve. The reply is a diff.
+// island's five best programs and two inspirations: its best, and from cells within 2 of the parent's; what became of
+// the best three; and areas to improve. The reply is a diff.
 //
 // On purpose otherwise:
 //   - a program is shown once in a prompt; there, the best may be shown four times;
@@ -160,8 +160,8 @@ func (l *island) inspirations(parent *resident, n int, r *rand.Rand) (list []*re
 // nearby returns a bin at most 2 from bin.
 func nearby(bin int, r *rand.Rand) int { return min(max(bin+r.IntN(5)-2, 0), bins-1) }
 
-// shownOnce returns the programs that a prompt shows beside the parent, each once: the top ones first, since many prompts of
-// an island have the same, and of each list the best last, as models weigh what comes last most.
+// shownOnce returns the programs that a prompt shows beside the parent, each once: the top ones first, since many
+// prompts of an island have the same, and of each list the best last, as models weigh what comes last most.
 func shownOnce(parent *resident, lists ...[]*resident) []*population.Member {
 	var shown []*resident
 	seen := map[string]bool{parent.Program: true}

@@ -20,8 +20,8 @@ type reflects struct {
 // perfect is the score of a case that needs no reflection, where no case has more.
 const perfect = 1
 
-// exceeded reports whether any member scores above perfect in a case. Scores then have another scale, and its maximum is
-// unknown.
+// exceeded reports whether any member scores above perfect in a case. Scores then have another scale, and its maximum
+// is unknown.
 func exceeded(members []*population.Member) bool {
 	return slices.ContainsFunc(members, func(m *population.Member) bool {
 		return slices.ContainsFunc(m.Result.Cases, func(score float64) bool { return score > perfect })

@@ -42,8 +42,8 @@ func (o *options) estimateTable(all []race.Contender) (string, error) {
 			e.Warning()})
 	}
 	title := fmt.Sprintf("mean reward in the rounds of %s's run, which was %.4f: estimates from its propensities [95 "+
-		"%%].\n"+
-		"A blind round could pull no other arm, though the policy might: what it missed is in no log", l.Run.Algo, sim.Summarize(l.Run.Rewards).Mean.Value)
+		"%%].\nA blind round could pull no other arm, though the policy might: what it missed is in no log", l.Run.Algo,
+		sim.Summarize(l.Run.Rewards).Mean.Value)
 	return table(title, []string{"policy", "self-normalized", "inverse propensity", "rounds left", "largest weight",
 		"blind rounds", "not to be relied on, as"}, rows), nil
 }

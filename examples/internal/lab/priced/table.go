@@ -19,7 +19,8 @@ func Study(ctx context.Context, cfg Config, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "True gain with the money of %d rewrites, as a share of that of the better arm in hindsight; %d seeds from %d\n",
+	fmt.Fprintf(out, "True gain with the money of %d rewrites, as a share of that of the better arm in hindsight; %d "+
+		"seeds from %d\n",
 		cfg.Calls, cfg.Runs, cfg.Seed)
 	for _, condition := range Conditions() {
 		fmt.Fprintf(out, "\n%v\n%-10s %9s %9s", condition, "family", rewriter, agents)

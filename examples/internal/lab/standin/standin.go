@@ -50,7 +50,8 @@ func (a Abilities) String() string {
 		llm.Model{}, a.Structure, a.Splice, a.Heed, a.Insights, a.Prose)
 }
 
-var spokenCross = regexp.MustCompile(`(?i)\b(combin(e|es|ing)|cross(over)?|merg(e|es|ing)|recombin(e|ing)|splic(e|ing))\b`)
+var spokenCross = regexp.MustCompile(`(?i)\b(combin(e|es|ing)|cross(over)?|merg(e|es|ing)|` +
+	`recombin(e|ing)|splic(e|ing))\b`)
 
 // read decides how the reply to message is made.
 func (a Abilities) read(message string, r *rand.Rand) offline.Plan {
