@@ -46,10 +46,12 @@ func (o *options) register(fs *flag.FlagSet) {
 		"search that the others are compared with; left out if it is not played")
 	fs.BoolVar(&o.noise, "noise", false,
 		"compare ways to deal with noisy scores, at --calls evaluations")
-	fs.BoolVar(&o.tails, "tails", false, "with --noise: noise of one typical gain that is normal or has tails, on both sides or on one")
+	fs.BoolVar(&o.tails, "tails", false,
+		"with --noise: noise of one typical gain that is normal or has tails, on both sides or on one")
 	fs.BoolVar(&o.timing, "timing", false, "with --noise: on a program that is really timed, one run at a time")
-	fs.BoolVar(&o.prices, "prices", false, "compare policies over a search that rewrites and a dear one, with the money of "+
-		"--calls rewrites")
+	fs.BoolVar(&o.prices, "prices", false,
+		"compare policies over a search that rewrites and a dear one, with the money of "+
+			"--calls rewrites")
 	fs.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "runs made at once")
 }
 
@@ -86,7 +88,8 @@ func (o *options) idle(fs *flag.FlagSet) (err error) {
 	kind, without := "", []string(nil)
 	switch {
 	case o.timing:
-		kind, without = "--timing", []string{"families", "searches", "out", "baseline", "flops", "prices", "tails", "parallel"}
+		kind, without = "--timing", []string{"families", "searches", "out", "baseline", "flops", "prices", "tails",
+			"parallel"}
 	case o.noise:
 		kind, without = "--noise", []string{"families", "searches", "out", "baseline", "flops", "prices"}
 	case o.prices:
