@@ -20,8 +20,7 @@ import (
 	"github.com/evoalloc/evoalloc/task/tree"
 )
 
-// script is what the model does in a session, one call of a tool after another. It mends two files that belong
-// together.
+// script is what the model does in a session, one call of a tool after another. It mends two files.
 var script = []llm.ToolCall{
 	{Name: "list"},
 	{Name: "search", Arguments: `{"pattern": "digits"}`},
@@ -60,15 +59,13 @@ func score(out json.RawMessage) eval.Result {
 
 func main() {
 	cache := strings.TrimSpace(string(must(exec.Command("go", "env", "GOCACHE").Output())))
-	runner := must(command.NewRunner(command.Config{
-		Base: "examples/tree/base", Build: []string{"go", "build", "-o", "codes", "."}, Run: []string{"{build}/codes"},
-		Caches: []string{cache}, Env: []string{"GOCACHE=" + cache, "GOPROXY=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0"},
-	}))
-	codes := must(tree.New(tree.Config{Base: "examples/tree/base", Name: "codes", Open: []string{"*.go"},
-		Frozen: []string{"main.go"}, About: "Make the codes right.",
-		Evaluator: eval.Limit(eval.Scored(runner, "", score), 2)}))
-	search := must(population.New(population.Config{Task: codes, LLM: model, N: 1,
-		Operators: []population.Operator{&agent.Loop{}}}))
+	runner := must(command.NewRunner(command.Config{Base: "examples/tree/base", Caches: []string{cache},
+		Build: []string{"go", "build", "-o", "codes", "."}, Run: []string{"{build}/codes"},
+		Env: []string{"GOCACHE=" + cache, "GOPROXY=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0"}}))
+	codes := must(tree.New(tree.Config{Base: "examples/tree/base", Name: "codes", About: "Make the codes right.",
+		Open: []string{"*.go"}, Frozen: []string{"main.go"}, Evaluator: eval.Limit(eval.Scored(runner, "", score), 2)}))
+	loop := []population.Operator{&agent.Loop{}}
+	search := must(population.New(population.Config{Task: codes, LLM: model, N: 1, Operators: loop}))
 	result := must(evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search},
 		Budget: evolve.Budget{Calls: 20, TuneEvaluations: 10, Rounds: 1}}))
 	fmt.Printf("score %v after %d calls, %d tries and %d evaluations:\n%s", result.Best.Result.Score, result.Calls,

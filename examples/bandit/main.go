@@ -35,14 +35,12 @@ func main() {
 	cp = task.WithEvaluator(cp, eval.Limit(cp, runtime.NumCPU()))
 	stand := must(offline.New(offline.Config{Latency: 8 * time.Millisecond}))
 	width := breadth.Adaptive{Max: widest} // children in a generation
-	arms := must(evolve.GreedyArms(evolve.GreedyConfig{
-		Task: cp, LLM: llm.Limit(stand, 16), N: widest, Breadth: width, Seed: seed,
-	}, searches))
+	search := evolve.GreedyConfig{Task: cp, LLM: llm.Limit(stand, 16), N: widest, Breadth: width, Seed: seed}
+	arms := must(evolve.GreedyArms(search, searches))
 	check(os.MkdirAll(folder, 0o777))
-	j := must(journal.Open(name+".journal", journal.Config{
-		Resume: true, Fingerprint: journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])},
-		Command: "go run ./examples/bandit",
-	}))
+	named := journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])}
+	config := journal.Config{Resume: true, Fingerprint: named, Command: "go run ./examples/bandit"}
+	j := must(journal.Open(name+".journal", config))
 	defer j.Close()
 	if j.Finished() {
 		fmt.Printf("%s.journal holds a finished run; remove it to begin anew\n", name)

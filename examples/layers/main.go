@@ -1,5 +1,4 @@
-// Layers approximates |x| in two stages, with a stand-in for a model: stage one searches for straight lines, and
-// stage two for a router that says which line of a frozen pool to use where.
+// Layers approximates |x| by straight lines, and then by a router that says which line of a frozen pool to use where.
 package main
 
 import (
@@ -10,7 +9,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -20,8 +18,7 @@ import (
 )
 
 // newTask is to find rows of two numbers that score much at all x of -1, -0.8 ... 1, which are the cases.
-func newTask(r eval.Runner, name, initial string, rows int,
-	score func(rows [][2]float64, i int, x float64) float64) task.Task {
+func newTask(r eval.Runner, name, initial string, rows int, score func([][2]float64, int, float64) float64) task.Task {
 	return must(task.New(task.Spec{Name: name, Language: "javascript", System: "Improve the numbers.", Initial: initial,
 		Evaluator: eval.Scored(r, "solve", func(out json.RawMessage) eval.Result {
 			var got [][2]float64
@@ -68,11 +65,11 @@ func main() {
 			return evolve.NewGreedy(evolve.GreedyConfig{Task: router, LLM: model, N: 8})
 		},
 	}))
-	result := must(evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search}, Policy: bandit.Random{},
-		Budget: evolve.Budget{Calls: 400}}))
-	fmt.Printf("the best line is off by %.3f, and with a router over %d lines by %.3f:\n%s\n",
-		-search.Result().Arms[0].Best.Result.Score,
-		len(search.Pool()), -result.Best.Result.Score, eval.Printable(result.Best.Program))
+	run := evolve.Config{Arms: []evolve.Arm{search}, Budget: evolve.Budget{Calls: 400}}
+	result := must(evolve.Run(context.Background(), run))
+	fmt.Printf("the best line is off by %.3f, and ", -search.Result().Arms[0].Best.Result.Score)
+	fmt.Printf("with a router over %d lines by %.3f:\n", len(search.Pool()), -result.Best.Result.Score)
+	fmt.Println(eval.Printable(result.Best.Program))
 }
 
 func must[T any](v T, err error) T {

@@ -23,8 +23,7 @@ import (
 
 // work makes the run, or goes on with it: the journal knows what was answered. The searches know nothing of it.
 func work(path string) {
-	j := must(journal.Open(path, journal.Config{Resume: true,
-		Fingerprint: journal.Fingerprint{"search": "four, seeds from 40"}}))
+	j := must(journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"search": "four from 40"}}))
 	defer j.Close()
 	made := 0
 	stand := must(offline.New(offline.Config{Latency: 5 * time.Millisecond}))

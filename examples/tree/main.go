@@ -64,13 +64,11 @@ func main() {
 		Caches: []string{cache}, Env: []string{"GOCACHE=" + cache, "GOPROXY=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0"},
 	}))
 	codes := must(tree.New(tree.Config{
-		Base: "examples/tree/base", Name: "codes", Open: []string{"*.go"}, Frozen: []string{"main.go"},
-		About:     "Make the codes right.",
-		Evaluator: eval.Limit(eval.Scored(runner, "", score), 2),
+		Base: "examples/tree/base", Name: "codes", About: "Make the codes right.",
+		Open: []string{"*.go"}, Frozen: []string{"main.go"}, Evaluator: eval.Limit(eval.Scored(runner, "", score), 2),
 	}))
-	arm := must(evolve.NewGreedy(evolve.GreedyConfig{Task: codes, LLM: model, N: 4, Seed: 1}))
-	result := must(evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{arm},
-		Budget: evolve.Budget{Rounds: 8}}))
+	arms := must(evolve.GreedyArms(evolve.GreedyConfig{Task: codes, LLM: model, N: 4, Seed: 1}, 1))
+	result := must(evolve.Run(context.Background(), evolve.Config{Arms: arms, Budget: evolve.Budget{Rounds: 8}}))
 	fmt.Printf("score %v after %d calls:\n%s", result.Best.Result.Score, result.Calls, eval.Printable(result.Best.Program))
 }
 
