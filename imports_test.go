@@ -19,8 +19,9 @@ var floors = [][]string{
 	{"task/*", "internal/landscape", "evolve/internal/*"},
 	{"internal/killtest", "internal/runtest", "task/folder"},
 	{"evolve/internal/fault", "evolve/internal/intake", "evolve/journal"},
-	{"evolve/history", "evolve/internal/ledger", "evolve/internal/memory"}, // what happened in a run; what it spends and remembers
-	{"evolve/internal/step"},                                               // what a step asks
+	{"evolve/history", "evolve/internal/ledger",
+		"evolve/internal/memory"}, // what happened in a run; what it spends and remembers
+	{"evolve/internal/step"}, // what a step asks
 	{"evolve"},
 	{"evolve/population", "evolve/audit", "evolve/breadth"}, // searches, and what they are made of
 	{"evolve/population/*", "evolve/agent", "evolve/layers"},
@@ -73,7 +74,8 @@ func TestFloorsAreTold(t *testing.T) {
 	if got := floorOf("cache"); got >= 0 {
 		t.Errorf("a package that the table does not have is on floor %d", got)
 	}
-	if evolve := house(t)["evolve"]; !slices.Contains(ours(evolve.Imports), "bandit") || !slices.Contains(ours(evolve.XTestImports), "bandit") {
+	if evolve := house(t)["evolve"]; !slices.Contains(ours(evolve.Imports), "bandit") ||
+		!slices.Contains(ours(evolve.XTestImports), "bandit") {
 		t.Error("evolve and its tests are not seen to import bandit")
 	}
 	for i, floor := range floors {
@@ -90,30 +92,41 @@ func TestFloorsAreTold(t *testing.T) {
 // compile it. eval imports llm for llm.Trace, which is told of evaluations that wait as of calls that do:
 // two of them would be two context keys for one thing.
 var core = map[string][]string{
-	"llm":               {"golang.org/x/sync", "/internal/"},
-	"llm/command":       {"golang.org/x/sync", "golang.org/x/sys", "/internal/", "/llm", "/eval/isolation"},
-	"llm/gateway":       {"golang.org/x/sync", "/internal/", "/llm"},
-	"eval":              {"golang.org/x/sync", "/internal/", "/llm"},
-	"task":              {"golang.org/x/sync", "/internal/", "/llm", "/eval"},
-	"task/text":         {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/task"},
-	"bandit":            {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
-	"bandit/sim":        {"gonum.org/v1/gonum", "/internal/", "/bandit", "/bandit/internal/"},
-	"llm/openai":        {"/internal/", "/llm"},
-	"flops":             {"golang.org/x/sync", "/internal/", "/llm"},
-	"evolve":            {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
-	"evolve/history":    {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
-	"evolve/analysis":   {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/", "/evolve/books"},
-	"evolve/audit":      {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
-	"evolve/breadth":    {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
-	"evolve/lineage":    {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
-	"evolve/layers":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
-	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
-	"evolve/report":     {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
+	"llm":         {"golang.org/x/sync", "/internal/"},
+	"llm/command": {"golang.org/x/sync", "golang.org/x/sys", "/internal/", "/llm", "/eval/isolation"},
+	"llm/gateway": {"golang.org/x/sync", "/internal/", "/llm"},
+	"eval":        {"golang.org/x/sync", "/internal/", "/llm"},
+	"task":        {"golang.org/x/sync", "/internal/", "/llm", "/eval"},
+	"task/text":   {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/task"},
+	"bandit":      {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
+	"bandit/sim":  {"gonum.org/v1/gonum", "/internal/", "/bandit", "/bandit/internal/"},
+	"llm/openai":  {"/internal/", "/llm"},
+	"flops":       {"golang.org/x/sync", "/internal/", "/llm"},
+	"evolve": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+		"/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
+	"evolve/history": {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/",
+		"/evolve/books", "/evolve/journal"},
+	"evolve/analysis": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/",
+		"/evolve/books"},
+	"evolve/audit": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+		"/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
+	"evolve/breadth": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+		"/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
+	"evolve/lineage": {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "/internal/", "/llm", "/eval",
+		"/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
+	"evolve/layers": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+		"/bandit/internal/", "/flops", "/evolve", "/evolve/"},
+	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+		"/bandit/internal/", "/flops", "/evolve", "/evolve/"},
+	"evolve/report": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+		"/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/population/tune": {"golang.org/x/sync", "gonum.org/v1/gonum",
 		"/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
-	"evolve/view": {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "gonum.org/v1/gonum", "github.com/alecthomas/chroma/v2", "github.com/dlclark/regexp2/v2", "github.com/aymanbagabas/go-udiff",
+	"evolve/view": {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "gonum.org/v1/gonum",
+		"github.com/alecthomas/chroma/v2", "github.com/dlclark/regexp2/v2", "github.com/aymanbagabas/go-udiff",
 		"/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
-	"evolve/sweep": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
+	"evolve/sweep": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+		"/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 }
 
 func TestCoreStaysLight(t *testing.T) {

@@ -71,7 +71,8 @@ func compiles(t *testing.T, where, program string, imports ...string) {
 		t.Fatalf("%s: no program is found: %q", where, program)
 	}
 	paths := map[string]string{
-		"fmt": "fmt", "js": module + "/eval/js", "geometry": module + "/task/geometry", "evolve": module + "/evolve", "bandit": module + "/bandit",
+		"fmt": "fmt", "js": module + "/eval/js", "geometry": module + "/task/geometry", "evolve": module + "/evolve",
+		"bandit": module + "/bandit",
 		"openai": module + "/llm/openai", "llm": module + "/llm", "offline": module + "/llm/offline",
 		"journal": module + "/evolve/journal", "breadth": module + "/evolve/breadth", "report": module + "/evolve/report",
 	}

@@ -25,15 +25,17 @@ var around = map[string]map[string]string{
 	"evolve/internal/record": {"j.path": "the user's own name of the journal"},
 	"task/folder":            {"dir": "the user's own name of the folder"},
 	"internal/sandbox": {
-		"args": "names of mechanisms, known before there is a candidate", `append(args, "missing", missing)`: "and what the kernel says",
+		"args":                             "names of mechanisms, known before there is a candidate",
+		`append(args, "missing", missing)`: "and what the kernel says",
 	},
 	"internal/notrun": {"line": "what a test says of the machine"},
 	"eval/command":    {"why": "what the kernel says of a mount, before there is a candidate"},
 	"internal/killtest": {
 		"os.Stderr": "of a child that is this test", "err": "of a test's own run",
 	},
-	"examples/resume":  {"os.Stdout": "of a child that is this program", "os.Stderr": "of a child that is this program"},
-	"internal/runtest": {"os.Stdout": "replaced in tests, so that they see it", "os.Stderr": "replaced in tests, so that they see it"},
+	"examples/resume": {"os.Stdout": "of a child that is this program", "os.Stderr": "of a child that is this program"},
+	"internal/runtest": {"os.Stdout": "replaced in tests, so that they see it",
+		"os.Stderr": "replaced in tests, so that they see it"},
 	"examples/internal/cli": {
 		"os.Stdout": "in terminal.go, which cleans, and for the bar, which draws with escape sequences",
 		"os.Stderr": "in terminal.go, which cleans",
@@ -114,7 +116,8 @@ type listing struct {
 
 // packages returns all packages that this module's need, themselves included, with their types.
 var packages = sync.OnceValues(func() (all []listing, err error) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,Standard,GoFiles,Imports,TestImports,XTestImports,Module", "./...")
+	cmd := exec.Command("go", "list", "-export", "-deps",
+		"-json=ImportPath,Dir,Export,Standard,GoFiles,Imports,TestImports,XTestImports,Module", "./...")
 	var says strings.Builder
 	cmd.Stderr = &says
 	out, err := cmd.Output()

@@ -67,7 +67,8 @@ func TestAdopt(t *testing.T) {
 		reason string
 		arm    int
 		prob   float64
-	}{{"no such arm", 2, 1}, {"no arm", -1, 1}, {"never drawn", 0, 0}, {"above 1", 0, 1.01}, {"no number", 0, math.NaN()}} {
+	}{{"no such arm", 2, 1}, {"no arm", -1, 1}, {"never drawn", 0, 0}, {"above 1", 0, 1.01},
+		{"no number", 0, math.NaN()}} {
 		if _, err := pl.Adopt(tt.arm, tt.prob); err == nil {
 			t.Errorf("%s is accepted", tt.reason)
 		}

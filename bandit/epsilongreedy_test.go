@@ -27,15 +27,24 @@ func TestEpsilonGreedy(t *testing.T) {
 		want    []float64
 	}{
 		{"no outcome: the lowest arm is best", bandit.EpsilonGreedy{}, nil, nil, all(2), nil, []float64{0.95, 0.05}},
-		{"an arm never pulled is better than any", bandit.EpsilonGreedy{}, []int{0}, []float64{9}, all(2), nil, []float64{0.05, 0.95}},
-		{"the larger mean", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{0, 0, 1}, []float64{1, 0, 0.6}, all(2), nil, []float64{0.1, 0.9}},
-		{"ties go to the lowest arm", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{1, 0}, []float64{0.6, 0.6}, all(2), nil, []float64{0.9, 0.1}},
-		{"a closed arm: ε is shared by the others", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{0, 1, 2}, []float64{0.1, 0.9, 0.5}, []bool{true, false, true}, nil, []float64{0.1, 0, 0.9}},
-		{"a first pull pending: the mean of all, so it ties with arm 1 and the lowest has it", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{1}, []float64{0.5}, all(2), []int{1, 0}, []float64{0.9, 0.1}},
-		{"Decay 4 at the first draw: min(1, 4/1)", bandit.EpsilonGreedy{Decay: 4}, nil, nil, all(2), nil, []float64{0.5, 0.5}},
-		{"Decay 4 at the fifth draw: 4/5", bandit.EpsilonGreedy{Decay: 4}, []int{0, 1, 1, 1}, []float64{1, 0, 0, 0}, all(2), nil, []float64{0.6, 0.4}},
-		{"the fifth draw with two pending is the same", bandit.EpsilonGreedy{Decay: 4}, []int{0, 1}, []float64{1, 0}, all(2), []int{1, 1}, []float64{0.6, 0.4}},
-		{"at most Epsilon", bandit.EpsilonGreedy{Decay: 4, Epsilon: 0.5}, []int{0, 1, 1, 1}, []float64{1, 0, 0, 0}, all(2), nil, []float64{0.75, 0.25}},
+		{"an arm never pulled is better than any", bandit.EpsilonGreedy{}, []int{0}, []float64{9}, all(2), nil,
+			[]float64{0.05, 0.95}},
+		{"the larger mean", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{0, 0, 1}, []float64{1, 0, 0.6}, all(2), nil,
+			[]float64{0.1, 0.9}},
+		{"ties go to the lowest arm", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{1, 0}, []float64{0.6, 0.6}, all(2), nil,
+			[]float64{0.9, 0.1}},
+		{"a closed arm: ε is shared by the others", bandit.EpsilonGreedy{Epsilon: 0.2}, []int{0, 1, 2},
+			[]float64{0.1, 0.9, 0.5}, []bool{true, false, true}, nil, []float64{0.1, 0, 0.9}},
+		{"a first pull pending: the mean of all, so it ties with arm 1 and the lowest has it",
+			bandit.EpsilonGreedy{Epsilon: 0.2}, []int{1}, []float64{0.5}, all(2), []int{1, 0}, []float64{0.9, 0.1}},
+		{"Decay 4 at the first draw: min(1, 4/1)", bandit.EpsilonGreedy{Decay: 4}, nil, nil, all(2), nil,
+			[]float64{0.5, 0.5}},
+		{"Decay 4 at the fifth draw: 4/5", bandit.EpsilonGreedy{Decay: 4}, []int{0, 1, 1, 1}, []float64{1, 0, 0, 0}, all(2),
+			nil, []float64{0.6, 0.4}},
+		{"the fifth draw with two pending is the same", bandit.EpsilonGreedy{Decay: 4}, []int{0, 1}, []float64{1, 0}, all(2),
+			[]int{1, 1}, []float64{0.6, 0.4}},
+		{"at most Epsilon", bandit.EpsilonGreedy{Decay: 4, Epsilon: 0.5}, []int{0, 1, 1, 1}, []float64{1, 0, 0, 0}, all(2),
+			nil, []float64{0.75, 0.25}},
 	} {
 		reported(&tt.p, tt.arms, tt.rewards...)
 		pending := make([]int, len(tt.open))
@@ -78,7 +87,8 @@ func TestEpsilonGreedyRegret(t *testing.T) {
 		}
 		bound += chance
 	}
-	mean, se := meanSE(regrets(t, func() bandit.Policy { return &bandit.EpsilonGreedy{Decay: c * k / (d * d)} }, rounds, runs, 0.1, 0.9))
+	mean, se := meanSE(regrets(t, func() bandit.Policy { return &bandit.EpsilonGreedy{Decay: c * k / (d * d)} }, rounds,
+		runs, 0.1, 0.9))
 	if mean > d*bound+5*se {
 		t.Errorf("regret %v, bound %v", mean, d*bound)
 	}
@@ -88,7 +98,8 @@ func TestEpsilonGreedyRegret(t *testing.T) {
 // The random half of the draws of a constant share is binomial; five standard deviations are allowed.
 func TestEpsilonGreedyDraws(t *testing.T) {
 	const n, epsilon = 20_000, 0.4
-	pulls := play(t, &bandit.EpsilonGreedy{Epsilon: epsilon}, n, 1, []func(*rand.Rand) float64{constant(0.5), constant(0.2), constant(0.4), constant(0.3)})
+	pulls := play(t, &bandit.EpsilonGreedy{Epsilon: epsilon}, n, 1,
+		[]func(*rand.Rand) float64{constant(0.5), constant(0.2), constant(0.4), constant(0.3)})
 	for _, arm := range []int{1, 2, 3} {
 		if want, sd := n*epsilon/4, math.Sqrt(n*epsilon/4*(1-epsilon/4)); math.Abs(float64(pulls[arm])-want) > 5*sd+1 {
 			t.Errorf("arm %d was pulled %d times, want %v ± %v", arm, pulls[arm], want, sd)

@@ -37,9 +37,12 @@ func TestEXP3P(t *testing.T) {
 		{"clipped below", bandit.EXP3P{T: 100}, []bandit.Pull{half(0)}, []float64{-7}, 0.5},
 		{"then ½ at arm 1, drawn with 0.475519: Ĝ = (2.271620 + β/0.524481, 0.271620 + (0.5 + β)/0.475519) = (2.530562, 1.608707)", bandit.EXP3P{T: 100},
 			[]bandit.Pull{half(0), {Arm: 1, Prob: 0.4755191022091023}}, []float64{1, 0.5}, 0.5112931869673669},
-		{"drawn with ¼ by a mixture: Ĝ = (1.135810/¼, 0.271620)", bandit.EXP3P{T: 100}, []bandit.Pull{{Arm: 0, Prob: 0.25}}, []float64{1}, 0.5520935288304568},
-		{"δ = 1 makes β = sqrt(ln 2/200) = 0.058871", bandit.EXP3P{T: 100, Delta: 1}, []bandit.Pull{half(0), {Arm: 1, Prob: 0.4755191022091023}}, []float64{1, 0.5}, 0.5114781421040057},
-		{"T = 4 is too short for the bound: γ is ½, not 0.618, and η = 0.279635", bandit.EXP3P{T: 4}, []bandit.Pull{half(0)}, []float64{1}, 0.5681417800833457},
+		{"drawn with ¼ by a mixture: Ĝ = (1.135810/¼, 0.271620)", bandit.EXP3P{T: 100}, []bandit.Pull{{Arm: 0, Prob: 0.25}},
+			[]float64{1}, 0.5520935288304568},
+		{"δ = 1 makes β = sqrt(ln 2/200) = 0.058871", bandit.EXP3P{T: 100, Delta: 1},
+			[]bandit.Pull{half(0), {Arm: 1, Prob: 0.4755191022091023}}, []float64{1, 0.5}, 0.5114781421040057},
+		{"T = 4 is too short for the bound: γ is ½, not 0.618, and η = 0.279635", bandit.EXP3P{T: 4}, []bandit.Pull{half(0)},
+			[]float64{1}, 0.5681417800833457},
 	} {
 		ask(&tt.p, all(2))
 		for i, pull := range tt.pulls {
@@ -153,7 +156,8 @@ func TestEXP3PEpochs(t *testing.T) {
 // can have, and many over many epochs.
 func TestEXP3PStaysFinite(t *testing.T) {
 	t.Parallel()
-	for horizon, rounds := range map[int]int{1000: notrun.Length(1_000_000, 10_000_000), 0: notrun.Length(100_000, 1_000_000)} {
+	for horizon, rounds := range map[int]int{1000: notrun.Length(1_000_000, 10_000_000),
+		0: notrun.Length(100_000, 1_000_000)} {
 		p := &bandit.EXP3P{T: horizon}
 		ask(p, all(2))
 		for range rounds {
@@ -176,7 +180,8 @@ func TestEXP3PRegret(t *testing.T) {
 	const rounds, runs, delta = 10_000, 20, 0.05
 	bound := 5.15 * math.Sqrt(rounds*2*math.Log(2/delta))
 	above := 0
-	for _, r := range regrets(t, func() bandit.Policy { return &bandit.EXP3P{T: rounds, Delta: delta} }, rounds, runs, 0.1, 0.9) {
+	for _, r := range regrets(t, func() bandit.Policy { return &bandit.EXP3P{T: rounds, Delta: delta} }, rounds, runs, 0.1,
+		0.9) {
 		if r > bound {
 			above++
 		}
@@ -221,7 +226,8 @@ func TestEXP3PRegretAgainstChange(t *testing.T) {
 		count := func(f func(*rand.Rand) float64) func(*rand.Rand) float64 {
 			return func(rng *rand.Rand) float64 { x := f(rng); paid += x; return x }
 		}
-		play(t, &bandit.EXP3P{T: rounds, Delta: delta}, rounds, seed, []func(*rand.Rand) float64{count(arm(0.9, 0.1)), count(arm(0.1, 0.9))})
+		play(t, &bandit.EXP3P{T: rounds, Delta: delta}, rounds, seed,
+			[]func(*rand.Rand) float64{count(arm(0.9, 0.1)), count(arm(0.1, 0.9))})
 		best := 0.1*rounds/3 + 0.9*rounds*2/3
 		if regret := best - paid; regret > bound {
 			t.Errorf("seed %d: regret %v, bound %v", seed, regret, bound)

@@ -35,7 +35,8 @@ func TestExpectedImprovementCountsCalls(t *testing.T) {
 				{"no horizon", func(int) bandit.Policy { return &bandit.ExpectedImprovement{} }, 1},
 				{"four pulls pending", func(n int) bandit.Policy { return &bandit.ExpectedImprovement{T: 150 * n} }, 4},
 			} {
-				small, untold, large := playSized(t, c.fresh(1), f, 1, c.inFlight), playSized(t, c.fresh(1), f, 0, c.inFlight), playSized(t, c.fresh(n), f, n, c.inFlight)
+				small, untold, large := playSized(t, c.fresh(1), f, 1, c.inFlight), playSized(t, c.fresh(1), f, 0, c.inFlight),
+					playSized(t, c.fresh(n), f, n, c.inFlight)
 				if !slices.Equal(small, large) || !slices.Equal(small, untold) {
 					t.Errorf("%v, %s: pulls of %d calls are other ones than pulls of 1", f, c.reason, n)
 				}
@@ -74,7 +75,8 @@ func TestExpectedImprovementPullsOfDifferentSizes(t *testing.T) {
 // Nothing is known of the horizon: it is taken for 128 pulls until half of them are over.
 func TestExpectedImprovementWithoutHorizon(t *testing.T) {
 	for _, f := range []sim.Family{sim.Named("draws"), sim.Named("late-jumps"), sim.Named("breakthrough")} {
-		unknown, told := playSized(t, &bandit.ExpectedImprovement{}, f, 2, 1), playSized(t, &bandit.ExpectedImprovement{T: 256}, f, 2, 1)
+		unknown, told := playSized(t, &bandit.ExpectedImprovement{}, f, 2, 1),
+			playSized(t, &bandit.ExpectedImprovement{T: 256}, f, 2, 1)
 		if !slices.Equal(unknown[:65], told[:65]) {
 			t.Errorf("%v: the first 65 pulls are %v, and %v if T is 128 pulls", f, unknown[:65], told[:65])
 		}
@@ -83,7 +85,8 @@ func TestExpectedImprovementWithoutHorizon(t *testing.T) {
 
 // What is not known costs little: within 0.03 of the mean gain with the horizon told, whose standard error is 0.01.
 func TestExpectedImprovementHorizonHelpsLittle(t *testing.T) {
-	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("staircase"), sim.Named("dead-arms"), sim.Named("exchangeable"), sim.Named("crossing")}
+	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("staircase"), sim.Named("dead-arms"),
+		sim.Named("exchangeable"), sim.Named("crossing")}
 	told := meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 256} })
 	untold := meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{} })
 	if untold < told-0.03 {
@@ -120,7 +123,8 @@ func meanShare(t *testing.T, families []sim.Family, arms, rounds int, fresh func
 // 150 runs of each family it is 2.1 % in 64 pulls and 3.6 % in 200. Over as many as here the standard error of the
 // difference is 0.01, of which two are allowed.
 func TestExpectedImprovementMoreArmsCostLittle(t *testing.T) {
-	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("draws"), sim.Named("exchangeable"), sim.Named("linear"), sim.Named("staircase")}
+	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("draws"), sim.Named("exchangeable"), sim.Named("linear"),
+		sim.Named("staircase")}
 	for _, rounds := range notrun.Few([]int{64, 200}, 0) {
 		fresh := func() bandit.Policy { return &bandit.ExpectedImprovement{T: rounds} }
 		ten, sixty := meanShare(t, families, 10, rounds, fresh), meanShare(t, families, 60, rounds, fresh)
@@ -136,7 +140,8 @@ func TestExpectedImprovementOpensFewArms(t *testing.T) {
 	for _, f := range sim.Families() {
 		for _, n := range []int{1, 64} {
 			for _, rounds := range []int{8, 32} {
-				played, err := sim.Play(&bandit.ExpectedImprovement{T: rounds * n}, sim.Arms(f, 1, 10, 1, rounds), sim.PlayConfig{Rounds: rounds, N: n})
+				played, err := sim.Play(&bandit.ExpectedImprovement{T: rounds * n}, sim.Arms(f, 1, 10, 1, rounds),
+					sim.PlayConfig{Rounds: rounds, N: n})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -144,7 +149,8 @@ func TestExpectedImprovementOpensFewArms(t *testing.T) {
 				for draw, arm := range played.Selections {
 					started[arm] = true
 					if most := int(math.Ceil(float64(rounds) / 23 * math.Sqrt(float64(draw+1)))); len(started) > most {
-						t.Fatalf("%v, N=%d: %d arms are started by draw %d of %d, want at most %d: %v", f, n, len(started), draw, rounds, most, played.Selections)
+						t.Fatalf("%v, N=%d: %d arms are started by draw %d of %d, want at most %d: %v", f, n, len(started), draw, rounds,
+							most, played.Selections)
 					}
 				}
 				if rounds == 8 && len(started) != 1 {

@@ -31,14 +31,17 @@ func TestExpectedImprovementByHand(t *testing.T) {
 	}{
 		{"nothing is known: the lowest arm", [][]float64{{}, {}}, nil, nil, 0, nil, 0},
 		{"one pull in vain: the other arm is as far, and fresher", [][]float64{{0}, {}}, nil, nil, 1, nil, 1},
-		{"of two arms that got equally far in as many pulls, the one that rose last rises faster", [][]float64{{0.5, 0.5, 0.5, 0.5}, {0, 0, 0, 0.5}}, []bool{true, true}, nil, 200, nil, 1},
+		{"of two arms that got equally far in as many pulls, the one that rose last rises faster",
+			[][]float64{{0.5, 0.5, 0.5, 0.5}, {0, 0, 0, 0.5}}, []bool{true, true}, nil, 200, nil, 1},
 		{"an arm far behind that stopped", [][]float64{{0.1, 0.1, 0.1, 0.1}, {0, 0.2, 0.4, 0.6}}, nil, nil, 8, nil, 1},
-		{"the better arm is closed", [][]float64{{0.1, 0.1, 0.1, 0.1}, {0, 0.2, 0.4, 0.6}}, []bool{true, false}, nil, 8, nil, 0},
+		{"the better arm is closed", [][]float64{{0.1, 0.1, 0.1, 0.1}, {0, 0.2, 0.4, 0.6}}, []bool{true, false}, nil, 8, nil,
+			0},
 		{"alike, but one has a pending pull", [][]float64{{0, 0.2}, {0, 0.2}}, nil, []int{1, 0}, 5, nil, 1},
 		{"alike, but one costs less", [][]float64{{0, 0.2}, {0, 0.2}}, nil, nil, 4, []float64{1.1, 1}, 1},
 		{"unpulled arms: the cheapest", [][]float64{{}, {}, {}}, nil, nil, 0, []float64{3, 1, 1}, 1},
 		{"three arms are started by draw 3 and ⌈1.8·√4⌉ = 4 may be", [][]float64{{0}, {0}, {0}, {}}, nil, nil, 3, nil, 3},
-		{"as many may not be started, but no other is open", [][]float64{{0}, {}, {}}, []bool{false, true, true}, nil, 0, nil, 1},
+		{"as many may not be started, but no other is open", [][]float64{{0}, {}, {}}, []bool{false, true, true}, nil, 0, nil,
+			1},
 		{"a pending pull starts an arm", [][]float64{{}, {}}, nil, []int{1, 0}, 1, nil, 1},
 	} {
 		p := &bandit.ExpectedImprovement{T: 100}
@@ -353,7 +356,8 @@ func TestExpectedImprovementLeavesPlateaus(t *testing.T) {
 	mean := func(fresh func() bandit.Policy) float64 {
 		var sum float64
 		for seed := range uint64(runs) {
-			played, err := sim.Play(fresh(), sim.Arms(sim.Named("plateaus"), seed, 10, 1, 256), sim.PlayConfig{Rounds: 256, Seed: seed})
+			played, err := sim.Play(fresh(), sim.Arms(sim.Named("plateaus"), seed, 10, 1, 256),
+				sim.PlayConfig{Rounds: 256, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -377,7 +381,8 @@ func TestExpectedImprovementLeavesPlateaus(t *testing.T) {
 }
 
 func TestExpectedImprovementParameters(t *testing.T) {
-	wantPanic(t, "a horizon in the past", func() { ask(&bandit.ExpectedImprovement{T: -1}, all(2)) }, "ExpectedImprovement.T is -1")
+	wantPanic(t, "a horizon in the past", func() { ask(&bandit.ExpectedImprovement{T: -1}, all(2)) },
+		"ExpectedImprovement.T is -1")
 	if got, want := (&bandit.ExpectedImprovement{T: 512}).String(), "ExpectedImprovement(T=512)"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -55,7 +55,8 @@ func TestWithFloorTellsTheTruePropensity(t *testing.T) {
 
 func TestWithFloorParameters(t *testing.T) {
 	for _, epsilon := range []float64{-0.1, 1.1, math.NaN()} {
-		wantPanic(t, "not a share", func() { bandit.WithFloor(bandit.Random{}, epsilon) }, "WithFloor(Random(), ", "need a share in [0, 1]")
+		wantPanic(t, "not a share", func() { bandit.WithFloor(bandit.Random{}, epsilon) }, "WithFloor(Random(), ",
+			"need a share in [0, 1]")
 	}
 	wantPanic(t, "nothing to floor", func() { bandit.WithFloor(nil, 0.1) }, "nil policy")
 }

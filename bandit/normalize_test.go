@@ -53,7 +53,8 @@ func TestNormalize(t *testing.T) {
 
 func TestNormalizeParameters(t *testing.T) {
 	for _, tt := range []struct{ lo, hi float64 }{{1, 1}, {2, 1}, {math.NaN(), 1}, {0, math.Inf(1)}, {-1e308, 1e308}} {
-		wantPanic(t, "not a range", func() { bandit.Normalize(bandit.Random{}, tt.lo, tt.hi) }, "Normalize(Random(), ", "need lo < hi")
+		wantPanic(t, "not a range", func() { bandit.Normalize(bandit.Random{}, tt.lo, tt.hi) }, "Normalize(Random(), ",
+			"need lo < hi")
 	}
 	wantPanic(t, "nothing to normalize", func() { bandit.Normalize(nil, 0, 1) }, "nil policy")
 }

@@ -34,7 +34,8 @@ func TestPaperEXP3P(t *testing.T) {
 		{"scaled from [-1, 3]", -1, 3, []bandit.Pull{half(0)}, []float64{3}, one},
 		{"clipped above", 0, 0, []bandit.Pull{half(0)}, []float64{1e9}, one},
 		{"clipped below", 0, 0, []bandit.Pull{half(0)}, []float64{-1e9}, even},
-		{"two pending drawn at 0.5: the second is not weighed with the chance after the first", 0, 0, []bandit.Pull{half(0), half(1)}, []float64{1, 0.5}, both},
+		{"two pending drawn at 0.5: the second is not weighed with the chance after the first", 0, 0,
+			[]bandit.Pull{half(0), half(1)}, []float64{1, 0.5}, both},
 		{"the same two the other way round", 0, 0, []bandit.Pull{half(1), half(0)}, []float64{0.5, 1}, both},
 	} {
 		p := &bandit.PaperEXP3P{Min: tt.min, Max: tt.max}
@@ -159,7 +160,8 @@ func TestPaperEXP3PParameters(t *testing.T) {
 		wantPanic(t, tt.reason, func() { ask(&tt.p, all(2)) }, tt.names)
 	}
 	full := &bandit.PaperEXP3P{Eta: 0.07, Gamma: 0.1, Min: 0, Max: 1}
-	if a, b := (&bandit.PaperEXP3P{}).String(), full.String(); a != b || a != "PaperEXP3P(eta=0.07, gamma=0.1, min=0, max=1)" {
+	if a, b := (&bandit.PaperEXP3P{}).String(), full.String(); a != b ||
+		a != "PaperEXP3P(eta=0.07, gamma=0.1, min=0, max=1)" {
 		t.Errorf("zeros print %q and their defaults %q", a, b)
 	}
 }

@@ -53,14 +53,16 @@ func TestPlayerRoutesOutcomes(t *testing.T) {
 		{"a wrong report leaves the pull pending", func() error { return pl.Report(0, 0.1) }, "", 1},
 	} {
 		err := step.do()
-		if (err == nil) != (step.wrong == "") || err != nil && !(strings.HasPrefix(err.Error(), "bandit: ") && strings.Contains(err.Error(), step.wrong)) {
+		if (err == nil) != (step.wrong == "") || err != nil &&
+			!(strings.HasPrefix(err.Error(), "bandit: ") && strings.Contains(err.Error(), step.wrong)) {
 			t.Errorf("%s: error %v, want %q", step.reason, err, step.wrong)
 		}
 		if pl.InFlight() != step.inFlight {
 			t.Errorf("%s: %d pending pulls, want %d", step.reason, pl.InFlight(), step.inFlight)
 		}
 	}
-	if want := []bandit.Pull{pulls[2], pulls[0]}; !slices.Equal(l.pulls, want) || !slices.Equal(l.rewards, []float64{0.2, 0.1}) {
+	if want := []bandit.Pull{pulls[2], pulls[0]}; !slices.Equal(l.pulls, want) ||
+		!slices.Equal(l.rewards, []float64{0.2, 0.1}) {
 		t.Errorf("the policy heard %+v, %v, want %+v", l.pulls, l.rewards, want)
 	}
 }
@@ -89,7 +91,8 @@ func TestPlayerDrawErrors(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), "bandit: fixed() at draw 0: ") || !strings.Contains(err.Error(), tt.want) {
+		if err == nil || !strings.Contains(err.Error(), "bandit: fixed() at draw 0: ") ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %+v, error %v, want %q", tt.reason, pull, err, tt.want)
 		}
 		if pl.InFlight() != 0 {
@@ -104,8 +107,11 @@ func TestPlayerDrawErrors(t *testing.T) {
 func TestPlayerPanics(t *testing.T) {
 	wantPanic(t, "no policy", func() { bandit.NewPlayer(nil, 2, 1) }, "need a policy")
 	wantPanic(t, "no arm", func() { bandit.NewPlayer(bandit.Random{}, 0, 1) }, "0 arms")
-	wantPanic(t, "calls of other arms", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), []int{1, 2, 3}, nil) }, "calls of 3 arms and costs of 0 for 2 arms")
-	wantPanic(t, "no calls", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), nil, nil) }, "calls of 0 arms and costs of 0 for 2 arms")
+	wantPanic(t, "calls of other arms", func() {
+		bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), []int{1, 2, 3}, nil)
+	}, "calls of 3 arms and costs of 0 for 2 arms")
+	wantPanic(t, "no calls", func() { bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), nil, nil) },
+		"calls of 0 arms and costs of 0 for 2 arms")
 	wantPanic(t, "costs of other arms", func() {
 		bandit.NewPlayer(bandit.Random{}, 2, 1).DrawSized(all(2), []int{1, 1}, []float64{1})
 	}, "calls of 2 arms and costs of 1 for 2 arms")
@@ -181,7 +187,8 @@ type turns struct{ bandit.Random }
 func (turns) Probs(p []float64, r bandit.Round) { p[r.T%len(p)] = 1 }
 
 func TestProbsComeInZeroed(t *testing.T) {
-	for _, p := range []bandit.Policy{turns{}, bandit.WithFloor(turns{}, 0), bandit.Mix([]float64{1, 1}, turns{}, turns{})} {
+	for _, p := range []bandit.Policy{turns{}, bandit.WithFloor(turns{}, 0),
+		bandit.Mix([]float64{1, 1}, turns{}, turns{})} {
 		pl := bandit.NewPlayer(p, 3, 1)
 		for i := range 7 {
 			if pull, err := pl.Draw(all(3)); err != nil || pull.Arm != i%3 {
@@ -204,7 +211,8 @@ func (o *observer) Probs(p []float64, r bandit.Round) {
 	o.Random.Probs(p, r)
 	word := r.Rand.Uint64()
 	if r.T != o.draws || !slices.Equal(r.Pending, o.pending) || len(r.Open) != len(o.pending) || word == o.first {
-		o.t.Errorf("draw %d: T %d, pending %v, want %v; stream begins %x after %x", o.draws, r.T, r.Pending, o.pending, word, o.first)
+		o.t.Errorf("draw %d: T %d, pending %v, want %v; stream begins %x after %x", o.draws, r.T, r.Pending, o.pending, word,
+			o.first)
 	}
 	o.first = word
 	o.draws++

@@ -36,18 +36,24 @@ func TestRisingElimination(t *testing.T) {
 		{"no outcome: the lowest arm", 100, [][]float64{{}, {}}, nil, nil, 0},
 		{"in turns: the fewest pulls", 100, [][]float64{{0.5}, {}, {0.1, 0.1}}, nil, nil, 1},
 		{"those pending too", 100, [][]float64{{0.5}, {}, {0.1, 0.1}}, nil, []int{0, 2, 0}, 0},
-		{"seven outcomes: it may still come to the ceiling", 100, [][]float64{slices.Repeat([]float64{0.5}, 7), slices.Repeat([]float64{0.9}, 8)}, nil, nil, 0},
-		{"eight without a rise: it cannot", 100, [][]float64{slices.Repeat([]float64{0.5}, 8), slices.Repeat([]float64{0.9}, 9)}, nil, nil, 1},
+		{"seven outcomes: it may still come to the ceiling", 100,
+			[][]float64{slices.Repeat([]float64{0.5}, 7), slices.Repeat([]float64{0.9}, 8)}, nil, nil, 0},
+		{"eight without a rise: it cannot", 100, [][]float64{slices.Repeat([]float64{0.5}, 8),
+			slices.Repeat([]float64{0.9}, 9)}, nil, nil, 1},
 		{"0.5 + 0.01·(58 − 17) = 0.91 > 0.9", 58, [][]float64{upTo(0.5), slices.Repeat([]float64{0.9}, 9)}, nil, nil, 0},
-		{"0.5 + 0.01·(57 − 17) = 0.9, which does not overtake", 57, [][]float64{upTo(0.5), slices.Repeat([]float64{0.9}, 9)}, nil, nil, 1},
+		{"0.5 + 0.01·(57 − 17) = 0.9, which does not overtake", 57, [][]float64{upTo(0.5), slices.Repeat([]float64{0.9}, 9)},
+			nil, nil, 1},
 		{"pending, a pull is spent", 58, [][]float64{upTo(0.5), slices.Repeat([]float64{0.9}, 9)}, nil, []int{0, 1}, 1},
 		{"T not known: 0.5 + 0.01·17", 0, [][]float64{upTo(0.5), slices.Repeat([]float64{0.66}, 9)}, nil, nil, 0},
 		{"T not known: nor more", 0, [][]float64{upTo(0.5), slices.Repeat([]float64{0.68}, 9)}, nil, nil, 1},
 		{"nobody comes past the ceiling, and the leader stays", 1000, [][]float64{upTo(0.99), upTo(1)}, nil, nil, 1},
-		{"of equal leaders the lowest", 17, [][]float64{slices.Repeat([]float64{0.5}, 9), slices.Repeat([]float64{0.5}, 8)}, nil, nil, 0},
+		{"of equal leaders the lowest", 17, [][]float64{slices.Repeat([]float64{0.5}, 9), slices.Repeat([]float64{0.5}, 8)},
+			nil, nil, 0},
 		{"after the end only the leader", 10, [][]float64{upTo(0.5), upTo(0.6)}, nil, nil, 1},
 		{"nor an arm of which less is known", 10, [][]float64{{0.5, 0.5}, upTo(0.6)}, nil, nil, 1},
-		{"the leader closed: the others are judged without it", 100, [][]float64{slices.Repeat([]float64{0.5}, 9), slices.Repeat([]float64{0.9}, 9), slices.Repeat([]float64{0.4}, 8)}, []int{1}, nil, 0},
+		{"the leader closed: the others are judged without it", 100,
+			[][]float64{slices.Repeat([]float64{0.5}, 9), slices.Repeat([]float64{0.9}, 9), slices.Repeat([]float64{0.4}, 8)},
+			[]int{1}, nil, 0},
 	} {
 		p := &bandit.RisingElimination{T: tt.horizon}
 		for arm, xs := range tt.seen {
@@ -104,7 +110,8 @@ func TestRisingEliminationOracle(t *testing.T) {
 						want = arm
 					}
 				} else if could := curves[arm][n[arm]+min(rounds-round, rounds-n[arm])]; could > curves[leader][n[leader]]+1e-12 {
-					t.Fatalf("round %d: arm %d is dropped and could have come to %v, above %v", round, arm, could, curves[leader][n[leader]])
+					t.Fatalf("round %d: arm %d is dropped and could have come to %v, above %v", round, arm, could,
+						curves[leader][n[leader]])
 				}
 			}
 			if got := the(ask(p, all(arms))); got != want {
@@ -118,7 +125,8 @@ func TestRisingEliminationOracle(t *testing.T) {
 
 // On arms that do not rise each of the worse ones gets eight pulls, C + 1, whatever T.
 func TestRisingEliminationRegret(t *testing.T) {
-	pulls := play(t, &bandit.RisingElimination{T: 1000}, 1000, 1, []func(*rand.Rand) float64{constant(0.3), constant(0.31), constant(0.1)})
+	pulls := play(t, &bandit.RisingElimination{T: 1000}, 1000, 1,
+		[]func(*rand.Rand) float64{constant(0.3), constant(0.31), constant(0.1)})
 	if want := []int{8, 984, 8}; !slices.Equal(pulls, want) {
 		t.Errorf("pulls %v, want %v", pulls, want)
 	}
@@ -135,7 +143,8 @@ func TestRisingEliminationParameters(t *testing.T) {
 	} {
 		wantPanic(t, "not a parameter", func() { ask(&tt.p, all(2)) }, tt.names)
 	}
-	if a, b := (&bandit.RisingElimination{}).String(), (&bandit.RisingElimination{Ceiling: 1, Lag: 7}).String(); a != b || a != "RisingElimination(T=0, ceiling=1, lag=7)" {
+	if a, b := (&bandit.RisingElimination{}).String(), (&bandit.RisingElimination{Ceiling: 1, Lag: 7}).String(); a != b ||
+		a != "RisingElimination(T=0, ceiling=1, lag=7)" {
 		t.Errorf("zeros print %q and their defaults %q", a, b)
 	}
 }

@@ -30,9 +30,12 @@ func TestSoftmax(t *testing.T) {
 	}{
 		{"no outcome: even", bandit.Softmax{}, nil, nil, all(4), []float64{0.25, 0.25, 0.25, 0.25}},
 		{"two outcomes", bandit.Softmax{}, []int{0, 0}, []float64{0.6, 0.9}, all(2), []float64{better, 1 - better}},
-		{"a third arm is closed", bandit.Softmax{}, []int{0, 1, 0}, []float64{0.6, 7, 0.9}, []bool{true, false, true}, []float64{better, 0, 1 - better}},
-		{"all in tenths of the units", bandit.Softmax{Tau: 1, PriorMean: 5}, []int{0, 0}, []float64{6, 9}, all(2), []float64{better, 1 - better}},
-		{"a prior worth 2 and twice the rewards", bandit.Softmax{PriorStrength: 2}, []int{0, 0, 0, 0}, []float64{0.6, 0.9, 0.9, 0.6}, all(2), []float64{better, 1 - better}},
+		{"a third arm is closed", bandit.Softmax{}, []int{0, 1, 0}, []float64{0.6, 7, 0.9}, []bool{true, false, true},
+			[]float64{better, 0, 1 - better}},
+		{"all in tenths of the units", bandit.Softmax{Tau: 1, PriorMean: 5}, []int{0, 0}, []float64{6, 9}, all(2),
+			[]float64{better, 1 - better}},
+		{"a prior worth 2 and twice the rewards", bandit.Softmax{PriorStrength: 2}, []int{0, 0, 0, 0},
+			[]float64{0.6, 0.9, 0.9, 0.6}, all(2), []float64{better, 1 - better}},
 		{"nearly cold: greedy", bandit.Softmax{Tau: 1e-4}, []int{0, 1}, []float64{0.6, 0.7}, all(2), []float64{0, 1}},
 	} {
 		reported(&tt.p, tt.arms, tt.rewards...)

@@ -30,7 +30,8 @@ func TestSuccessiveHalving(t *testing.T) {
 		want   []int
 	}{
 		{"one arm", bandit.SuccessiveHalving{T: 3}, [][]float64{level(0.5)}, []int{0, 0, 0}},
-		{"T = 16, 2 rungs: 16/(4·2) = 2 pulls each, then 16/(2·2) = 4 for the two best, and the rest for the best", bandit.SuccessiveHalving{T: 16},
+		{"T = 16, 2 rungs: 16/(4·2) = 2 pulls each, then 16/(2·2) = 4 for the two best, and the rest for the best",
+			bandit.SuccessiveHalving{T: 16},
 			[][]float64{level(0.2), level(0.4), level(0.1), level(0.3)},
 			[]int{0, 1, 2, 3, 0, 1, 2, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 1}},
 		{"of equals the lower arms go on", bandit.SuccessiveHalving{T: 8},
@@ -43,7 +44,8 @@ func TestSuccessiveHalving(t *testing.T) {
 			[][]float64{level(0.1), level(0.2), level(0.3), level(0.4), level(0.5)},
 			[]int{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 2, 3, 4, 2, 3, 4, 2, 3, 4, 3, 4, 3, 4, 3, 4, 3, 4, 3, 4, 4}},
 		{"η = 3, nine arms, 2 rungs: 18/18 = 1, then 18/6 = 3 for the best three", bandit.SuccessiveHalving{T: 18, Eta: 3},
-			[][]float64{level(0.1), level(0.2), level(0.9), level(0.3), level(0.4), level(0.8), level(0.5), level(0.6), level(0.7)},
+			[][]float64{level(0.1), level(0.2), level(0.9), level(0.3), level(0.4), level(0.8), level(0.5), level(0.6),
+				level(0.7)},
 			[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 2, 5, 8, 2, 5, 8, 2, 5, 8, 2, 2}},
 		{"what comes late is not waited for", bandit.SuccessiveHalving{T: 16},
 			[][]float64{late, level(0.2), level(0.3)},
@@ -114,11 +116,16 @@ func TestSuccessiveHalvingInFlight(t *testing.T) {
 		want    int
 	}{ // T = 16: two pulls each, then four more for two arms
 		{"turns count those pending", []int{0, 1}, []float64{0.1, 0.2}, nil, []int{0, 0, 1, 0}, 3},
-		{"the last outcome of the rung is on its way: the best so far goes on", []int{0, 1, 2, 3, 0, 1, 2}, []float64{0.1, 0.3, 0.4, 0.2, 0.1, 0.3, 0.4}, nil, []int{0, 0, 0, 1}, 2},
-		{"what 1 came to in such a pull does not count: 2 and 3 go on", []int{0, 1, 2, 3, 0, 1, 2, 1, 3}, []float64{0.1, 0.2, 0.3, 0.4, 0.1, 0.2, 0.3, 0.9, 0.4}, nil, nil, 2},
-		{"closed, as it is on its way: the next best", []int{0, 1, 2, 3, 0, 1, 2}, []float64{0.1, 0.4, 0.2, 0.3, 0.1, 0.4, 0.2}, []int{1, 3}, []int{0, 1, 0, 1}, 2},
-		{"closed for good after one pull: the rung is over without it, and 1 and 3 go on", []int{0, 1, 2, 3, 0, 1, 2}, []float64{0.1, 0.4, 0.2, 0.3, 0.1, 0.4, 0.2}, []int{3}, nil, 1},
-		{"none that is left is open: the best of the others", []int{0, 1, 2, 3, 0, 1, 2, 3}, []float64{0.1, 0.4, 0.2, 0.3, 0.1, 0.4, 0.2, 0.3}, []int{1, 3}, nil, 2},
+		{"the last outcome of the rung is on its way: the best so far goes on", []int{0, 1, 2, 3, 0, 1, 2},
+			[]float64{0.1, 0.3, 0.4, 0.2, 0.1, 0.3, 0.4}, nil, []int{0, 0, 0, 1}, 2},
+		{"what 1 came to in such a pull does not count: 2 and 3 go on", []int{0, 1, 2, 3, 0, 1, 2, 1, 3},
+			[]float64{0.1, 0.2, 0.3, 0.4, 0.1, 0.2, 0.3, 0.9, 0.4}, nil, nil, 2},
+		{"closed, as it is on its way: the next best", []int{0, 1, 2, 3, 0, 1, 2},
+			[]float64{0.1, 0.4, 0.2, 0.3, 0.1, 0.4, 0.2}, []int{1, 3}, []int{0, 1, 0, 1}, 2},
+		{"closed for good after one pull: the rung is over without it, and 1 and 3 go on", []int{0, 1, 2, 3, 0, 1, 2},
+			[]float64{0.1, 0.4, 0.2, 0.3, 0.1, 0.4, 0.2}, []int{3}, nil, 1},
+		{"none that is left is open: the best of the others", []int{0, 1, 2, 3, 0, 1, 2, 3},
+			[]float64{0.1, 0.4, 0.2, 0.3, 0.1, 0.4, 0.2, 0.3}, []int{1, 3}, nil, 2},
 	} {
 		p, open, pending := reported(&bandit.SuccessiveHalving{T: 16}, tt.arms, tt.rewards...), all(4), make([]int, 4)
 		for _, arm := range tt.closed {
@@ -171,7 +178,8 @@ func TestSuccessiveHalvingBound(t *testing.T) {
 // On arms that do not rise, the worse ones get no more than their rungs: of four arms and T = 1000, 125 or
 // 375 pulls.
 func TestSuccessiveHalvingRegret(t *testing.T) {
-	pulls := play(t, &bandit.SuccessiveHalving{T: 1000}, 1000, 1, []func(*rand.Rand) float64{constant(0.3), constant(0.9), constant(0.1), constant(0.5)})
+	pulls := play(t, &bandit.SuccessiveHalving{T: 1000}, 1000, 1,
+		[]func(*rand.Rand) float64{constant(0.3), constant(0.9), constant(0.1), constant(0.5)})
 	if want := []int{125, 375, 125, 375}; !slices.Equal(pulls, want) {
 		t.Errorf("pulls %v, want %v", pulls, want)
 	}
@@ -188,7 +196,8 @@ func TestSuccessiveHalvingParameters(t *testing.T) {
 	} {
 		wantPanic(t, "not a parameter", func() { ask(&tt.p, all(2)) }, tt.names)
 	}
-	if a, b := (&bandit.SuccessiveHalving{}).String(), (&bandit.SuccessiveHalving{Eta: 2}).String(); a != b || a != "SuccessiveHalving(T=0, eta=2)" {
+	if a, b := (&bandit.SuccessiveHalving{}).String(), (&bandit.SuccessiveHalving{Eta: 2}).String(); a != b ||
+		a != "SuccessiveHalving(T=0, eta=2)" {
 		t.Errorf("zeros print %q and their defaults %q", a, b)
 	}
 }

@@ -32,10 +32,15 @@ func TestGaussianThompson(t *testing.T) {
 	}{
 		{"no outcome: even", bandit.GaussianThompson{}, [][]float64{{}, {}, {}}, all(3), []float64{1. / 3, 1. / 3, 1. / 3}},
 		{"one arm tried", bandit.GaussianThompson{}, [][]float64{{0.5, 0.6, 0.7}, {}}, all(2), []float64{better, 1 - better}},
-		{"a third arm is closed", bandit.GaussianThompson{}, [][]float64{{0.5, 0.6, 0.7}, {9}, {}}, []bool{true, false, true}, []float64{better, 0, 1 - better}},
-		{"all in tenths of the units", bandit.GaussianThompson{Sigma: 1, PriorMean: 5}, [][]float64{{5, 6, 7}, {}}, all(2), []float64{better, 1 - better}},
-		{"a prior worth 4 and rewards four times as many", bandit.GaussianThompson{Sigma: 0.2, PriorStrength: 4}, [][]float64{{0.5, 0.5, 0.5, 0.5, 0.6, 0.6, 0.6, 0.6, 0.7, 0.7, 0.7, 0.7}, {}}, all(2), []float64{better, 1 - better}},
-		{"far ahead: the other has a chance of Φ(−2.4/sqrt(0.005+0.005)), which is nothing", bandit.GaussianThompson{}, [][]float64{{5.3}, {0.5}}, all(2), []float64{1, 0}},
+		{"a third arm is closed", bandit.GaussianThompson{}, [][]float64{{0.5, 0.6, 0.7}, {9}, {}}, []bool{true, false, true},
+			[]float64{better, 0, 1 - better}},
+		{"all in tenths of the units", bandit.GaussianThompson{Sigma: 1, PriorMean: 5}, [][]float64{{5, 6, 7}, {}}, all(2),
+			[]float64{better, 1 - better}},
+		{"a prior worth 4 and rewards four times as many", bandit.GaussianThompson{Sigma: 0.2, PriorStrength: 4},
+			[][]float64{{0.5, 0.5, 0.5, 0.5, 0.6, 0.6, 0.6, 0.6, 0.7, 0.7, 0.7, 0.7}, {}}, all(2),
+			[]float64{better, 1 - better}},
+		{"far ahead: the other has a chance of Φ(−2.4/sqrt(0.005+0.005)), which is nothing", bandit.GaussianThompson{},
+			[][]float64{{5.3}, {0.5}}, all(2), []float64{1, 0}},
 	} {
 		for arm, xs := range tt.seen {
 			for _, x := range xs {
@@ -87,7 +92,8 @@ func TestGaussianThompsonRegret(t *testing.T) {
 	}
 	var pulls float64
 	for seed := range uint64(runs) {
-		pulls += float64(play(t, &bandit.GaussianThompson{}, rounds, seed, []func(*rand.Rand) float64{normal(0.7), normal(0.7 - gap)})[1])
+		pulls += float64(play(t, &bandit.GaussianThompson{}, rounds, seed,
+			[]func(*rand.Rand) float64{normal(0.7), normal(0.7 - gap)})[1])
 	}
 	if mean, most := pulls/runs, 10*2*sigma*sigma*math.Log(rounds)/(gap*gap); mean > most {
 		t.Errorf("the worse arm was pulled %v times on average, want at most %v", mean, most)
@@ -97,7 +103,8 @@ func TestGaussianThompsonRegret(t *testing.T) {
 // Deviations that are lost to rounding give an error, not a sweep without end.
 func TestGaussianThompsonUnderflow(t *testing.T) {
 	p := &bandit.GaussianThompson{Sigma: math.SmallestNonzeroFloat64, PriorStrength: 1e10}
-	if pull, err := bandit.NewPlayer(p, 2, 1).Draw(all(2)); err == nil || !strings.Contains(err.Error(), "probability NaN") {
+	if pull, err := bandit.NewPlayer(p, 2, 1).Draw(all(2)); err == nil ||
+		!strings.Contains(err.Error(), "probability NaN") {
 		t.Errorf("%+v, error %v", pull, err)
 	}
 }
@@ -115,7 +122,8 @@ func TestGaussianThompsonParameters(t *testing.T) {
 		wantPanic(t, "not a parameter", func() { ask(&tt.p, all(2)) }, tt.names)
 	}
 	full := &bandit.GaussianThompson{Sigma: 0.1, PriorMean: 0.5, PriorStrength: 1}
-	if a, b := (&bandit.GaussianThompson{}).String(), full.String(); a != b || a != "GaussianThompson(sigma=0.1, mean=0.5, strength=1)" {
+	if a, b := (&bandit.GaussianThompson{}).String(), full.String(); a != b ||
+		a != "GaussianThompson(sigma=0.1, mean=0.5, strength=1)" {
 		t.Errorf("zeros print %q and their defaults %q", a, b)
 	}
 }

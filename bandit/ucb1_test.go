@@ -31,14 +31,17 @@ func TestUCB1(t *testing.T) {
 		{"unpulled arms in index order", 0, rewards{{1}, {}, {}}, nil, nil, 1},
 		{"an unpulled arm before any bound", 0, rewards{{1, 1, 1}, {1}, {}}, nil, nil, 2},
 		{"0.5 + √2·sqrt(ln 3/2) = 1.548 < 0.7 + √2·sqrt(ln 3/1) = 2.182", 0, rewards{{1, 0}, {0.7}}, nil, nil, 1},
-		{"with c = 0.1, 0.5 + 0.1·sqrt(ln 3/2) = 0.574 > 0.45 + 0.1·sqrt(ln 3/1) = 0.555", 0.1, rewards{{1, 0}, {0.45}}, nil, nil, 0},
+		{"with c = 0.1, 0.5 + 0.1·sqrt(ln 3/2) = 0.574 > 0.45 + 0.1·sqrt(ln 3/1) = 0.555", 0.1, rewards{{1, 0}, {0.45}}, nil,
+			nil, 0},
 		{"ties go to the lowest arm", 0, rewards{{0.5}, {0.7}, {0.7}}, nil, nil, 1},
 		{"a closed arm is passed over", 0, rewards{{0.5}, {0.9}, {0.7}}, []int{1}, nil, 2},
 		{"a closed arm that is unpulled too", 0, rewards{{0.5}, {}, {0.7}}, []int{1}, nil, 2},
-		{"t counts closed arms: it is 8, and 0.4 + 1.020 < 0 + 1.442; with 6 it would be 0.4 + 0.946 > 0 + 1.339", 0, rewards{{0.4, 0.4, 0.4, 0.4}, {0, 0}, {9, 9}}, []int{2}, nil, 1},
+		{"t counts closed arms: it is 8, and 0.4 + 1.020 < 0 + 1.442; with 6 it would be 0.4 + 0.946 > 0 + 1.339", 0,
+			rewards{{0.4, 0.4, 0.4, 0.4}, {0, 0}, {9, 9}}, []int{2}, nil, 1},
 		{"a first pull pending: not unpulled", 0, rewards{{}, {}, {}}, nil, []int{1, 0, 0}, 1},
 		{"all first pulls pending: the one with the fewest", 0, rewards{{}, {}, {}}, nil, []int{2, 1, 1}, 1},
-		{"pending without outcome: the mean of all, so the same mean and a wider bound", 0, rewards{{0.5, 0.5}, {}}, nil, []int{0, 1}, 1},
+		{"pending without outcome: the mean of all, so the same mean and a wider bound", 0, rewards{{0.5, 0.5}, {}}, nil,
+			[]int{0, 1}, 1},
 		{"pending pulls narrow the bound", 0, rewards{{0.5}, {0.5}}, nil, []int{1, 0}, 1},
 	} {
 		p := &bandit.UCB1{C: tt.c}
@@ -83,7 +86,8 @@ func TestUCB1ChoosesAsThePapersCode(t *testing.T) {
 		p, pulls := &bandit.UCB1{}, make([]int, run.Arms)
 		for i, arm := range run.Selections {
 			if got := slices.Index(ask(p, all(run.Arms)), 1); got != run.Chosen[i] {
-				t.Errorf("%d arms, seed %d, cap %d: choice %d is arm %d, want %d", run.Arms, run.Seed, run.Cap, i, got, run.Chosen[i])
+				t.Errorf("%d arms, seed %d, cap %d: choice %d is arm %d, want %d", run.Arms, run.Seed, run.Cap, i, got,
+					run.Chosen[i])
 				break
 			}
 			p.Update(outcome(arm), run.Rewards[arm][pulls[arm]])
@@ -175,7 +179,8 @@ func TestUCB1Parameters(t *testing.T) {
 	for _, c := range []float64{-1, math.NaN(), math.Inf(1)} {
 		wantPanic(t, "C is not a width", func() { ask(&bandit.UCB1{C: c}, all(2)) }, "UCB1.C is")
 	}
-	if a, b := (&bandit.UCB1{}).String(), (&bandit.UCB1{C: math.Sqrt2}).String(); a != b || a != "UCB1(c=1.4142135623730951)" {
+	if a, b := (&bandit.UCB1{}).String(), (&bandit.UCB1{C: math.Sqrt2}).String(); a != b ||
+		a != "UCB1(c=1.4142135623730951)" {
 		t.Errorf("0 prints %q and its default %q", a, b)
 	}
 }

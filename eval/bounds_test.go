@@ -11,7 +11,8 @@ import (
 
 // What a program reports has bounds, however much it is, and what is left is decided by the names.
 func TestCleanBounds(t *testing.T) {
-	r := Result{Valid: true, Score: 1, Reason: strings.Repeat("é ", MaxReason), Metrics: map[string]float64{}, Artifacts: map[string]string{}}
+	r := Result{Valid: true, Score: 1, Reason: strings.Repeat("é ", MaxReason), Metrics: map[string]float64{},
+		Artifacts: map[string]string{}}
 	for i := range 100_000 {
 		r.Metrics[fmt.Sprintf("m%06d", i)] = float64(i)
 		r.Artifacts[fmt.Sprintf("a%06d", i)] = "x"
@@ -27,7 +28,8 @@ func TestCleanBounds(t *testing.T) {
 		t.Errorf("%d artifacts", n)
 	}
 	long := got.Artifacts["0"]
-	if len(long) > MaxArtifact || !strings.HasPrefix(long, "begin") || !strings.HasSuffix(long, "end") || !utf8.ValidString(long) {
+	if len(long) > MaxArtifact || !strings.HasPrefix(long, "begin") || !strings.HasSuffix(long, "end") ||
+		!utf8.ValidString(long) {
 		t.Errorf("an artifact of %d bytes, %.20q", len(long), long)
 	}
 	if len(got.Reason) > MaxReason || !strings.HasSuffix(got.Reason, "é ...") {

@@ -57,9 +57,12 @@ func TestCanaryStopsADriftingEvaluator(t *testing.T) {
 		after  int
 		want   []string
 	}{
-		{"wrong from the start", &drifting{by: 1}, 1, 0, []string{`the canary "abc" (8 bytes) should score 8 within 0.5, and scored 9 before the first evaluation: repair`}},
+		{"wrong from the start", &drifting{by: 1}, 1, 0,
+			[]string{`the canary "abc" (8 bytes) should score 8 within 0.5, and scored 9 before the first evaluation: repair`}},
 		// The canary is the 1st, 12th, 23rd, ... that the evaluator sees.
-		{"drifts between canaries", &drifting{by: 1}, 15, 20, []string{"scored 9 after 20 evaluations, of which the last 10 came after it last passed and may have wrong scores", "repair the evaluator"}},
+		{"drifts between canaries", &drifting{by: 1}, 15, 20,
+			[]string{"scored 9 after 20 evaluations, of which the last 10 came after it last passed and may have wrong scores",
+				"repair the evaluator"}},
 		{"by less than the tolerance", &drifting{by: 0.4}, 15, 50, nil},
 		{"downwards", &drifting{by: -1}, 15, 20, []string{"scored 7 after 20"}},
 		{"calls it invalid", &drifting{bad: "no numpy"}, 15, 20, []string{"is invalid (no numpy) after 20"}},
@@ -77,7 +80,8 @@ func TestCanaryStopsADriftingEvaluator(t *testing.T) {
 			}
 		}
 		seen := tt.e.n.Load()
-		if again, bad := evaluations(t, e, 3); err != nil && (again != 0 || !errors.Is(bad, ErrDrift) || tt.e.n.Load() != seen) {
+		if again, bad := evaluations(t, e, 3); err != nil &&
+			(again != 0 || !errors.Is(bad, ErrDrift) || tt.e.n.Load() != seen) {
 			t.Errorf("%s: after the error, %d evaluations and %v: want the same error at once", tt.reason, again, bad)
 		}
 	}
@@ -132,7 +136,8 @@ func TestCanariesUnderConcurrency(t *testing.T) {
 		}
 		wg.Wait()
 		if programs.Load() != 30 || canaries.Load() != 4 || drifted.Load() != 70 || early.Load() != 0 {
-			t.Errorf("%d evaluations, %d of them early, %d canaries, %d refused: want 30, 0, 4 and 70", programs.Load(), early.Load(), canaries.Load(), drifted.Load())
+			t.Errorf("%d evaluations, %d of them early, %d canaries, %d refused: want 30, 0, 4 and 70", programs.Load(),
+				early.Load(), canaries.Load(), drifted.Load())
 		}
 	})
 }
@@ -177,7 +182,8 @@ func TestCanaryTakesNoneOfTheTime(t *testing.T) {
 			begin := time.Now()
 			return func() { waited += time.Since(begin) }
 		}
-		if _, err := e.Evaluate(llm.WithTrace(t.Context(), &llm.Trace{Queued: queued}), "x"); err != nil || waited != time.Minute {
+		if _, err := e.Evaluate(llm.WithTrace(t.Context(), &llm.Trace{Queued: queued}), "x"); err != nil ||
+			waited != time.Minute {
 			t.Errorf("%v, waited %v, want a minute", err, waited)
 		}
 	})

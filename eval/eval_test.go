@@ -17,7 +17,8 @@ func TestClean(t *testing.T) {
 		why      string
 		in, want Result
 	}{
-		{"a good result stays", Result{Score: 2, Valid: true, Metrics: map[string]float64{"a": 1}}, Result{Score: 2, Valid: true, Metrics: map[string]float64{"a": 1}}},
+		{"a good result stays", Result{Score: 2, Valid: true, Metrics: map[string]float64{"a": 1}},
+			Result{Score: 2, Valid: true, Metrics: map[string]float64{"a": 1}}},
 		{"a bad result with its reason stays", Invalid("threw %d", 1), Result{Reason: "threw 1"}},
 		{"NaN is no score", Result{Score: nan, Valid: true}, Result{Reason: "score is NaN, not a finite number"}},
 		{"infinity is no score", Result{Score: inf, Valid: true}, Result{Reason: "score is +Inf, not a finite number"}},
@@ -25,15 +26,20 @@ func TestClean(t *testing.T) {
 		{"a bad result has no score", Result{Score: 3, Reason: "loops"}, Result{Reason: "loops"}},
 		{"a bad result has a reason", Result{}, Result{Reason: "invalid, for no stated reason"}},
 		{"a bad result's NaN goes too", Result{Score: nan, Reason: "loops"}, Result{Reason: "loops"}},
-		{"metrics are finite", Result{Valid: true, Metrics: map[string]float64{"a": nan, "b": inf, "c": 1}}, Result{Valid: true, Metrics: map[string]float64{"c": 1}}},
-		{"a reason is one line without what a terminal obeys", Result{Reason: "threw\n\x1b]52;c;cm0=\x07\u202eError"}, Result{Reason: "threw Error"}},
+		{"metrics are finite", Result{Valid: true, Metrics: map[string]float64{"a": nan, "b": inf, "c": 1}},
+			Result{Valid: true, Metrics: map[string]float64{"c": 1}}},
+		{"a reason is one line without what a terminal obeys", Result{Reason: "threw\n\x1b]52;c;cm0=\x07\u202eError"},
+			Result{Reason: "threw Error"}},
 		{"a reason that cannot be seen is none", Result{Reason: "\u200b"}, Result{Reason: "invalid, for no stated reason"}},
 		{"cases stay", Result{Valid: true, Cases: []float64{1, 0}}, Result{Valid: true, Cases: []float64{1, 0}}},
-		{"a case is a score", Result{Valid: true, Score: 1, Cases: []float64{1, nan}}, Result{Reason: "case 1 is NaN, not a finite number"}},
+		{"a case is a score", Result{Valid: true, Score: 1, Cases: []float64{1, nan}},
+			Result{Reason: "case 1 is NaN, not a finite number"}},
 		{"a bad result's infinite case goes too", Result{Reason: "loops", Cases: []float64{inf}}, Result{Reason: "loops"}},
 		{"no cases are none, as in JSON", Result{Valid: true, Cases: []float64{}}, Result{Valid: true}},
-		{"cases are bounded", Result{Valid: true, Cases: make([]float64, MaxCases+1)}, Result{Valid: true, Cases: make([]float64, MaxCases)}},
-		{"artifacts stay", Result{Reason: "r", Artifacts: map[string]string{"log": "x"}}, Result{Reason: "r", Artifacts: map[string]string{"log": "x"}}},
+		{"cases are bounded", Result{Valid: true, Cases: make([]float64, MaxCases+1)},
+			Result{Valid: true, Cases: make([]float64, MaxCases)}},
+		{"artifacts stay", Result{Reason: "r", Artifacts: map[string]string{"log": "x"}},
+			Result{Reason: "r", Artifacts: map[string]string{"log": "x"}}},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			got := c.in.Clean()
@@ -89,10 +95,13 @@ func TestScored(t *testing.T) {
 		err  error
 	}{
 		{"output is scored", runner{out: `3`}, Result{Valid: true, Score: 3}, nil},
-		{"a score that is not finite is cleaned", runner{out: `-1`}, Result{Reason: "score is NaN, not a finite number"}, nil},
+		{"a score that is not finite is cleaned", runner{out: `-1`}, Result{Reason: "score is NaN, not a finite number"},
+			nil},
 		{"output that is not what it should be", runner{out: `null`}, Result{Reason: "not a number"}, nil},
 		{"a program at fault", runner{err: &ProgramError{Reason: "loops"}}, Result{Reason: "loops"}, nil},
-		{"wrapped", runner{err: fmt.Errorf("js: %w", &ProgramError{Reason: "loops", Artifacts: map[string]string{"stack": "f"}})}, Result{Reason: "loops", Artifacts: map[string]string{"stack": "f"}}, nil},
+		{"wrapped", runner{err: fmt.Errorf("js: %w", &ProgramError{Reason: "loops",
+			Artifacts: map[string]string{"stack": "f"}})}, Result{Reason: "loops", Artifacts: map[string]string{"stack": "f"}},
+			nil},
 		{"without a reason", runner{err: &ProgramError{}}, Result{Reason: "invalid, for no stated reason"}, nil},
 		{"a runner at fault", runner{err: dead}, Result{}, dead},
 		{"a canceled run", runner{err: context.Canceled}, Result{}, context.Canceled},
@@ -127,8 +136,9 @@ func TestWrappersPrintThemselves(t *testing.T) {
 }
 
 func TestCloneSharesNothing(t *testing.T) {
-	r := Result{Valid: true, Metrics: map[string]float64{"n": 1}, Cases: []float64{1}, Artifacts: map[string]string{"log": "a"},
-		Samples: &Samples{N: 2, Scores: []float64{1, 2}}}
+	r := Result{Valid: true, Metrics: map[string]float64{"n": 1}, Cases: []float64{1},
+		Artifacts: map[string]string{"log": "a"},
+		Samples:   &Samples{N: 2, Scores: []float64{1, 2}}}
 	want := r.Clone()
 	copied := r.Clone()
 	copied.Metrics["n"], copied.Cases[0], copied.Artifacts["log"], copied.Samples.Scores[0] = 99, 99, "b", 99

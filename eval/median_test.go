@@ -91,7 +91,8 @@ func TestMedianRangeCovers(t *testing.T) {
 		}
 		of, by := float64(inRange)/programs, float64(inStudent)/programs
 		if math.Abs(of-0.93) > 0.015 || math.Abs(by-law.covered) > 0.02 {
-			t.Errorf("%s: the median is in %.3f of ranges, and the mean in %.3f of intervals; want 0.930 and %.2f", law.name, of, by, law.covered)
+			t.Errorf("%s: the median is in %.3f of ranges, and the mean in %.3f of intervals; want 0.930 and %.2f", law.name, of,
+				by, law.covered)
 		}
 		t.Logf("%s: median %.3f, mean %.3f", law.name, of, by)
 	}

@@ -50,7 +50,8 @@ func TestASampleOfALimitedComposite(t *testing.T) {
 
 // The samples that are pooled are different ones.
 func TestRepeatAsksForItsSamples(t *testing.T) {
-	if r, err := eval.EvaluateSample(t.Context(), eval.Repeat(numbered{}, 3), "p", 0); err != nil || r.Score != 1 || r.N() != 3 {
+	if r, err := eval.EvaluateSample(t.Context(), eval.Repeat(numbered{}, 3), "p", 0); err != nil || r.Score != 1 ||
+		r.N() != 3 {
 		t.Errorf("%+v, %v, want the mean of 0, 1 and 2", r, err)
 	}
 }

@@ -17,7 +17,8 @@ import (
 func score(x float64) eval.Result { return eval.Result{Score: x, Valid: true} }
 
 func ExamplePool() {
-	r := eval.Pool(eval.Result{Score: 1, Valid: true}, eval.Result{Score: 2, Valid: true}, eval.Result{Score: 6, Valid: true})
+	r := eval.Pool(eval.Result{Score: 1, Valid: true}, eval.Result{Score: 2, Valid: true},
+		eval.Result{Score: 6, Valid: true})
 	se, _ := r.SE()
 	fmt.Printf("mean %v, sd %.3f, n %d, standard error %.3f\n", r.Score, r.Samples.SD, r.Samples.N, se)
 	// Output: mean 3, sd 2.646, n 3, standard error 1.528
@@ -28,7 +29,8 @@ func TestPoolInSteps(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var all []eval.Result
 	for range 12 {
-		all = append(all, eval.Result{Score: 1e6 + r.NormFloat64(), Valid: true, Metrics: map[string]float64{"m": r.Float64()}, Cases: []float64{r.Float64(), 1}})
+		all = append(all, eval.Result{Score: 1e6 + r.NormFloat64(), Valid: true,
+			Metrics: map[string]float64{"m": r.Float64()}, Cases: []float64{r.Float64(), 1}})
 	}
 	once := eval.Pool(all...)
 	steps := eval.Pool(all[0], eval.Pool(all[1:5]...), eval.Pool(eval.Pool(all[5:7]...), eval.Pool(all[7:]...)))
@@ -52,7 +54,8 @@ func TestPoolOfUnlikeResults(t *testing.T) {
 		{"invalid once is bad", []eval.Result{score(3), bad, eval.Invalid("later")}, bad},
 		{"cases that do not fit are left out, and a metric is the mean of those that have it",
 			[]eval.Result{{Score: 1, Valid: true, Cases: []float64{1}, Metrics: map[string]float64{"a": 4}}, score(3)},
-			eval.Result{Score: 2, Valid: true, Metrics: map[string]float64{"a": 4}, Samples: &eval.Samples{N: 2, SD: math.Sqrt2, Scores: []float64{1, 3}}}},
+			eval.Result{Score: 2, Valid: true, Metrics: map[string]float64{"a": 4},
+				Samples: &eval.Samples{N: 2, SD: math.Sqrt2, Scores: []float64{1, 3}}}},
 	} {
 		if diff := cmp.Diff(tt.want, eval.Pool(tt.of...)); diff != "" {
 			t.Errorf("%s: %s", tt.reason, diff)
@@ -62,7 +65,8 @@ func TestPoolOfUnlikeResults(t *testing.T) {
 
 // A candidate, or an evaluator, may return any samples. None that JSON cannot hold, or that are none, are kept.
 func TestCleanSamples(t *testing.T) {
-	for _, s := range []*eval.Samples{{N: 2, SD: math.NaN()}, {N: 2, SD: -1}, {N: 1}, {N: 2, SD: 1, Scores: []float64{math.Inf(1)}}} {
+	for _, s := range []*eval.Samples{{N: 2, SD: math.NaN()}, {N: 2, SD: -1}, {N: 1},
+		{N: 2, SD: 1, Scores: []float64{math.Inf(1)}}} {
 		r := score(1)
 		if r.Samples = s; r.Clean().Samples != nil {
 			t.Errorf("%+v is kept", s)
@@ -150,8 +154,12 @@ func ExampleZScore() {
 
 func TestZScoreRefuses(t *testing.T) {
 	flat := eval.Func(func(context.Context, string) (eval.Result, error) { return score(2), nil })
-	broken := eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Invalid("does not compile"), nil })
-	gone := eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{}, context.DeadlineExceeded })
+	broken := eval.Func(func(context.Context, string) (eval.Result, error) {
+		return eval.Invalid("does not compile"), nil
+	})
+	gone := eval.Func(func(context.Context, string) (eval.Result, error) {
+		return eval.Result{}, context.DeadlineExceeded
+	})
 	var asked atomic.Int64
 	huge := eval.Func(func(context.Context, string) (eval.Result, error) {
 		return score(1e200 * float64(1-asked.Add(1)%2*2)), nil
@@ -194,7 +202,9 @@ func TestScaleIsAffine(t *testing.T) {
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Error(diff)
 	}
-	if bad, err := (&eval.Scale{Of: eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Invalid("no"), nil }), SD: 1}).Evaluate(t.Context(), "p"); err != nil || bad.Valid || bad.Score != 0 {
+	if bad, err := (&eval.Scale{Of: eval.Func(func(context.Context, string) (eval.Result, error) {
+		return eval.Invalid("no"), nil
+	}), SD: 1}).Evaluate(t.Context(), "p"); err != nil || bad.Valid || bad.Score != 0 {
 		t.Errorf("an invalid program: %+v, %v", bad, err)
 	}
 }

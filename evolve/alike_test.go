@@ -35,8 +35,10 @@ func TestArmsThatAskAlike(t *testing.T) {
 			for range 4 {
 				arms = append(arms, &chain{Breeder: evolve.Breeder{Task: newNumbers(t, "0"), LLM: model}, last: math.MaxInt})
 			}
-			res := mustRun(t, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: 4, Journal: j, Budget: evolve.Budget{Calls: 60}})
-			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 4)}))
+			res := mustRun(t, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: 4, Journal: j,
+				Budget: evolve.Budget{Calls: 60}})
+			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+				ArmSeeds: make([]uint32, 4)}))
 		}
 		path := journalPath(t)
 		run(path)

@@ -75,10 +75,12 @@ func TestRefusalIsTheBudgetsStop(t *testing.T) {
 			j := openJournal(t, path)
 			var list []evolve.Arm
 			for i := range 4 {
-				list = append(list, &asker{l: (llm.Limit(instant, 1)), n: 5, seed: uint32(i), empty: tt.like.empty, deaf: tt.like.deaf})
+				list = append(list, &asker{l: (llm.Limit(instant, 1)), n: 5, seed: uint32(i), empty: tt.like.empty,
+					deaf: tt.like.deaf})
 			}
-			res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: tt.inFlight, Journal: j,
-				Budget: evolve.Budget{Tokens: 3000, Models: []llm.Model{{Key: "m", MaxTokens: 300, ActiveParams: 1}}}})
+			res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: tt.inFlight,
+				Journal: j,
+				Budget:  evolve.Budget{Tokens: 3000, Models: []llm.Model{{Key: "m", MaxTokens: 300, ActiveParams: 1}}}})
 			j.Close()
 			if err != nil || res.Stop != evolve.StopBudget || res.Limit != "Tokens" || !res.Best.Result.Valid || res.Calls < 20 {
 				t.Fatalf("%s, life %d: stopped by %s %s after %d calls: %v", tt.reason, life, res.Stop, res.Limit, res.Calls, err)
@@ -90,7 +92,8 @@ func TestRefusalIsTheBudgetsStop(t *testing.T) {
 			if best != res.Best.Result.Score {
 				t.Errorf("%s: the best is %v, of the arms' %v", tt.reason, res.Best.Result.Score, best)
 			}
-			data := asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 4)}))
+			data := asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+				ArmSeeds: make([]uint32, 4)}))
 			if life == 0 {
 				first = data
 			} else if !bytes.Equal(first, data) {
@@ -107,7 +110,8 @@ func TestCallsOfArmsThatAreNoSizer(t *testing.T) {
 		for i := range 5 {
 			list = append(list, &asker{l: instant, n: 5, seed: uint32(i)})
 		}
-		res := mustRun(t, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Calls: 52}})
+		res := mustRun(t, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: inFlight,
+			Budget: evolve.Budget{Calls: 52}})
 		if res.Limit != "Calls" || res.Calls < 52 || res.Calls >= 52+5*inFlight {
 			t.Errorf("%d in flight: stopped by %s after %d calls of 52", inFlight, res.Limit, res.Calls)
 		}

@@ -111,7 +111,8 @@ func watchHeap(peak *uint64, live bool) (stop func()) {
 // BenchmarkJournalOverhead compares a run over real HTTP with replies that take 50 ms with and without
 // a journal, in turn.
 func BenchmarkJournalOverhead(b *testing.B) {
-	_, l := connect(b, llmtest.Config{Reply: improve, Latency: llmtest.Constant(50 * time.Millisecond)}, llm.Models()[0], 16, llm.RetryConfig{})
+	_, l := connect(b, llmtest.Config{Reply: improve, Latency: llmtest.Constant(50 * time.Millisecond)}, llm.Models()[0],
+		16, llm.RetryConfig{})
 	var with, without time.Duration
 	for b.Loop() {
 		begin := time.Now()

@@ -43,7 +43,8 @@ func TestJournalIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Journal: j, Budget: evolve.Budget{Rounds: 1}})
+	result, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Journal: j,
+		Budget: evolve.Budget{Rounds: 1}})
 	if err != nil || len(result.Arms[0].Generations) != 1 {
 		t.Fatalf("error %v", err)
 	}

@@ -22,7 +22,8 @@ func breadthJob(t *testing.T, b evolve.Breadth, inFlight int) job {
 	}))
 	return job{k: 3, n: 1, inFlight: inFlight, calls: 120, model: model, tweak: func(c *evolve.Config) {
 		var err error
-		if c.Arms, err = evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: model, Seed: 40, Breadth: b}, 3); err != nil {
+		if c.Arms, err = evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: model, Seed: 40, Breadth: b},
+			3); err != nil {
 			t.Fatal(err)
 		}
 	}}
@@ -60,10 +61,12 @@ func TestBreadthIsResumed(t *testing.T) {
 			}
 			betweenSteps := cut.Last() == "report" || cut.Last() == "stop"
 			if betweenSteps && (!bytes.Equal(want, got) || !slices.Equal(widths(t, path), undisturbed)) {
-				t.Fatalf("killed after record %d, it comes to another result, with widths %v, want %v", n, widths(t, path), undisturbed)
+				t.Fatalf("killed after record %d, it comes to another result, with widths %v, want %v", n, widths(t, path),
+					undisturbed)
 			}
 			sent := jb.model.(*counting).total()
-			if _, again, err := jb.run(t.Context(), t, path); err != nil || jb.model.(*counting).total() != sent || !bytes.Equal(got, again) {
+			if _, again, err := jb.run(t.Context(), t, path); err != nil || jb.model.(*counting).total() != sent ||
+				!bytes.Equal(got, again) {
 				t.Errorf("killed after record %d and resumed, it is not reproduced: %v", n, err)
 			}
 		}

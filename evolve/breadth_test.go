@@ -42,10 +42,12 @@ func TestBreadthThatIsBroken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 30}, Journal: j})
+			return evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 30},
+				Journal: j})
 		}
 		res, err := run()
-		if err == nil || res.Stop != evolve.StopError || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "Breadth evolve.BreadthFunc") {
+		if err == nil || res.Stop != evolve.StopError || !strings.Contains(err.Error(), tt.want) ||
+			!strings.Contains(err.Error(), "Breadth evolve.BreadthFunc") {
 			t.Errorf("%s: stopped by %s: %v, want %q", tt.reason, res.Stop, err, tt.want)
 			continue
 		}
@@ -69,9 +71,11 @@ func granted(r *evolve.Result) (n int) {
 
 // A search that is stepped by hand returns the error, and its Calls panics with it.
 func TestBreadthThatIsBrokenByHand(t *testing.T) {
-	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, Breadth: evolve.BreadthFunc(func([]evolve.Made) int { return 0 })})
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber,
+		Breadth: evolve.BreadthFunc(func([]evolve.Made) int { return 0 })})
 	for range 2 {
-		if gen, err := g.Step(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "asks for 0 children in step 1") || !gen.Partial {
+		if gen, err := g.Step(t.Context(), nil); err == nil ||
+			!strings.Contains(err.Error(), "asks for 0 children in step 1") || !gen.Partial {
 			t.Errorf("Step returns %+v and %v", gen, err)
 		}
 	}
@@ -155,7 +159,8 @@ func TestBreadthKeepsTheBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res := mustRun(t, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Calls: 230}})
+			res := mustRun(t, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: inFlight,
+				Budget: evolve.Budget{Calls: 230}})
 			if res.Calls != 230 || res.Limit != "Calls" || granted(res) != 230 {
 				t.Errorf("%v, %d in flight: %d calls, %d granted, stopped by %s", b, inFlight, res.Calls, granted(res), res.Limit)
 			}
@@ -181,14 +186,17 @@ func TestJournalOfArmsThatDifferInBreadth(t *testing.T) {
 		for _, list := range [][]evolve.Breadth{tt.then, tt.now} {
 			var arms []evolve.Arm
 			for i, b := range list {
-				arms = append(arms, newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 2, Seed: uint32(i), Breadth: b}))
+				arms = append(arms, newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 2, Seed: uint32(i),
+					Breadth: b}))
 			}
 			target := -1.0 // reached from the start: no draw is compared
 			j := openJournal(t, path)
-			_, err = evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Target: &target}, Journal: j})
+			_, err = evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+				Budget: evolve.Budget{Target: &target}, Journal: j})
 			j.Close()
 		}
-		if tt.same && err != nil || !tt.same && (!errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), "breadth")) {
+		if tt.same && err != nil || !tt.same && (!errors.Is(err, journal.ErrDiverged) ||
+			!strings.Contains(err.Error(), "breadth")) {
 			t.Errorf("%s: %v", tt.reason, err)
 		}
 	}
@@ -226,10 +234,12 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 			}
 			target := -1.0 // reached from the start: no draw is compared
 			j := openJournal(t, path)
-			_, err = evolve.Run(t.Context(), evolve.Config{Arms: tt.in(list), Policy: &bandit.UCB1{}, Budget: evolve.Budget{Target: &target}, Journal: j})
+			_, err = evolve.Run(t.Context(), evolve.Config{Arms: tt.in(list), Policy: &bandit.UCB1{},
+				Budget: evolve.Budget{Target: &target}, Journal: j})
 			j.Close()
 		}
-		if tt.same && err != nil || !tt.same && (!errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), "breadth")) {
+		if tt.same && err != nil || !tt.same && (!errors.Is(err, journal.ErrDiverged) ||
+			!strings.Contains(err.Error(), "breadth")) {
 			t.Errorf("%s: %v", tt.reason, err)
 		}
 	}

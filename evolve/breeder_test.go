@@ -30,9 +30,11 @@ func shuffled(shuffle uint64) llm.LLM {
 // steady makes one step of n children with a window, and returns the run's result as JSON.
 func steady(t *testing.T, l llm.LLM, n, window int, order evolve.Order, j *journal.Journal) (*evolve.Result, []byte) {
 	t.Helper()
-	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: n, Window: window, Order: order, Seed: 40, MaxGenerations: 1})
+	g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: n, Window: window, Order: order, Seed: 40,
+		MaxGenerations: 1})
 	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: n}, Journal: j})
-	return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: n}, ArmSeeds: []uint32{40}}))
+	return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: n},
+		ArmSeeds: []uint32{40}}))
 }
 
 // Children taken by index give the same result whichever ends first. Each is made of what the ones before its
@@ -114,7 +116,8 @@ func TestJournalRepeatsTheOrder(t *testing.T) {
 				answered := cut.Count("completion")
 				got := run(cut.Path)
 				if model.total() != n-answered {
-					t.Errorf("%v: cut after %d records with %d answers: %d calls were made", order, cut.Records, answered, model.total())
+					t.Errorf("%v: cut after %d records with %d answers: %d calls were made", order, cut.Records, answered,
+						model.total())
 				}
 				if order == evolve.ByIndex && !bytes.Equal(thisLife(t, got), thisLife(t, want)) {
 					t.Errorf("cut after %d records: another result", cut.Records)
@@ -147,7 +150,8 @@ func TestStoppedWhileTheOrderIsRepeated(t *testing.T) {
 			time.AfterFunc(stop, cancel)
 			j := openJournal(t, path)
 			defer j.Close()
-			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: model, N: n, Window: 4, Order: evolve.AsTheyEnd, Seed: 40,
+			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: model, N: n, Window: 4, Order: evolve.AsTheyEnd,
+				Seed:           40,
 				MaxGenerations: 1})
 			g.OnChild = func(evolve.Child) {
 				if onChild != nil {
@@ -176,7 +180,8 @@ func TestStoppedWhileTheOrderIsRepeated(t *testing.T) {
 		if res := run(path, time.Hour, func() { time.Sleep(time.Millisecond) }); res.Stop != evolve.StopCanceled {
 			t.Fatalf("the second life stopped by %s: the test sees nothing", res.Stop)
 		}
-		if res := run(path, time.Hour, nil); res.Stop != evolve.StopExhausted || res.Calls != n || model.total() > n+8 { // what was under way at each stop
+		if res := run(path, time.Hour, nil); res.Stop != evolve.StopExhausted || res.Calls != n ||
+			model.total() > n+8 { // what was under way at each stop
 			t.Errorf("stopped by %s with %d of %d children, after %d calls", res.Stop, res.Calls, n, model.total())
 		}
 	})
@@ -229,7 +234,8 @@ func TestFail(t *testing.T) {
 			takes++
 		})
 		if err != why || len(gen.Children) != tt.made || !gen.Partial || briefs != tt.briefs || !b.Done() {
-			t.Errorf("%s: %v after %d briefs with %d children, want %d and %d; partial %v", tt.what, err, briefs, len(gen.Children), tt.briefs, tt.made, gen.Partial)
+			t.Errorf("%s: %v after %d briefs with %d children, want %d and %d; partial %v", tt.what, err, briefs,
+				len(gen.Children), tt.briefs, tt.made, gen.Partial)
 		}
 		if _, err := b.Breed(t.Context(), nil, 1, nil, nil); err != why {
 			t.Errorf("%s: the next step returns %v", tt.what, err)

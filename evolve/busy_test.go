@@ -84,8 +84,10 @@ func TestBusyEndpoint(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin, model := time.Now(), newBusyModel(share, tt.refusal)
 				l := llm.Retry(llm.Limit(model, 16), llm.RetryConfig{})
-				g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: tt.n, Window: tt.window, Order: evolve.AsTheyEnd, Seed: 40})
-				if res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: calls}}); res.Calls != calls {
+				g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: tt.n, Window: tt.window,
+					Order: evolve.AsTheyEnd, Seed: 40})
+				if res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g},
+					Budget: evolve.Budget{Calls: calls}}); res.Calls != calls {
 					t.Errorf("%d calls answered", res.Calls)
 				}
 				d = time.Since(begin)
@@ -96,7 +98,8 @@ func TestBusyEndpoint(t *testing.T) {
 		ratio := busy.Seconds() / free.Seconds()
 		t.Logf("%s, %.0f %% of %d: %v, without %v: %.2f times", tt.search, 100*tt.share, tt.refusal.Code, busy, free, ratio)
 		if ratio > tt.most {
-			t.Errorf("%s with %.0f %% of %d take %.2f times as long as without, want at most %.1f", tt.search, 100*tt.share, tt.refusal.Code, ratio, tt.most)
+			t.Errorf("%s with %.0f %% of %d take %.2f times as long as without, want at most %.1f", tt.search, 100*tt.share,
+				tt.refusal.Code, ratio, tt.most)
 		}
 	}
 }

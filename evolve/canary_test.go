@@ -33,7 +33,8 @@ func guardedRun(t *testing.T, path string, drift int64, canaries ...eval.Canary)
 	}
 	j := openJournal(t, path)
 	defer j.Close()
-	res, err = evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Journal: j, Budget: evolve.Budget{Calls: 60}})
+	res, err = evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Journal: j,
+		Budget: evolve.Budget{Calls: 60}})
 	return res, model, n.Load(), err
 }
 
@@ -49,7 +50,8 @@ func TestCanaryStopsARun(t *testing.T) {
 	paid := model.total()
 	res, model, _, err := guardedRun(t, path, 0, canary)
 	if err != nil || res.Stop != evolve.StopBudget || res.Calls != 60 || paid+model.total() != 60 {
-		t.Errorf("mended: %v, %v after %d calls, of which %d were made before and %d now", err, res.Stop, res.Calls, paid, model.total())
+		t.Errorf("mended: %v, %v after %d calls, of which %d were made before and %d now", err, res.Stop, res.Calls, paid,
+			model.total())
 	}
 }
 
@@ -72,7 +74,8 @@ func TestCanariesLeaveNoTrace(t *testing.T) {
 	}
 	res, _, with, err := guardedRun(t, path, 0, canary)
 	if err != nil || res.Evaluations != plain.Evaluations || res.Best.Program != plain.Best.Program || with <= without {
-		t.Fatalf("%v: %d evaluations with canaries, %d without; %d and %d made", err, res.Evaluations, plain.Evaluations, with, without)
+		t.Fatalf("%v: %d evaluations with canaries, %d without; %d and %d made", err, res.Evaluations, plain.Evaluations,
+			with, without)
 	}
 	data, err := os.ReadFile(plainPath)
 	if err != nil {
@@ -86,6 +89,7 @@ func TestCanariesLeaveNoTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, made, err = guardedRun(t, path, 1, canary); !errors.Is(err, eval.ErrDrift) || made != 1 {
-		t.Errorf("resumed with an evaluator that has drifted: %v after %d evaluations, want an error after the canary", err, made)
+		t.Errorf("resumed with an evaluator that has drifted: %v after %d evaluations, want an error after the canary", err,
+			made)
 	}
 }

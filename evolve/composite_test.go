@@ -31,7 +31,8 @@ type grade struct {
 func (g grade) String() string { return fmt.Sprint("grade ", g.i) }
 
 func (g grade) Evaluate(ctx context.Context, program string) (eval.Result, error) {
-	if _, err := llm.Ask(ctx, g.judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: fmt.Sprint("grade ", g.i, " of ", program)}}}); err != nil {
+	if _, err := llm.Ask(ctx, g.judge, llm.Request{Messages: []llm.Message{{Role: llm.User,
+		Content: fmt.Sprint("grade ", g.i, " of ", program)}}}); err != nil {
 		return eval.Result{}, err
 	}
 	return g.t.Evaluate(ctx, program)
@@ -61,7 +62,8 @@ func TestParts(t *testing.T) {
 		tk, first := graded{numbers, 2, 5, judge}, graded{numbers, 1, 3, judge}
 		s := &screening{Breeder: evolve.Breeder{Task: tk, LLM: climber}, first: first}
 		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{s}, Journal: j, Budget: evolve.Budget{Rounds: 3}})
-		return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 1)})), judge
+		return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+			ArmSeeds: make([]uint32, 1)})), judge
 	}
 	path := journalPath(t)
 	res, want, judge := run(path)
@@ -78,7 +80,8 @@ func TestParts(t *testing.T) {
 		_, got, again := run(cut.Path)
 		answered := cut.Count("completion")
 		if !bytes.Equal(thisLife(t, got), thisLife(t, want)) || again.total() > max(0, asked+12-answered) {
-			t.Fatalf("with %d of %d records, %d of them answers: another result, or %d questions again of %d", cut.Records, cut.Of, answered, again.total(), asked)
+			t.Fatalf("with %d of %d records, %d of them answers: another result, or %d questions again of %d", cut.Records,
+				cut.Of, answered, again.total(), asked)
 		}
 	}
 }
@@ -87,7 +90,8 @@ func TestParts(t *testing.T) {
 func TestPartsBehindALimit(t *testing.T) {
 	judge := newCounting(instant)
 	all := graded{newNumbers(t, "0"), 1, 5, judge}
-	s := &screening{Breeder: evolve.Breeder{Task: task.WithEvaluator(all, eval.Limit(all, 2)), LLM: climber}, first: graded{all.Task, 1, 3, judge}}
+	s := &screening{Breeder: evolve.Breeder{Task: task.WithEvaluator(all, eval.Limit(all, 2)), LLM: climber},
+		first: graded{all.Task, 1, 3, judge}}
 	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{s}, Budget: evolve.Budget{Rounds: 2}})
 	for question, times := range judge.sent {
 		if times > 1 {

@@ -44,7 +44,8 @@ func priced(t *testing.T, times float64, told *heard) job {
 		*told = heard{Policy: &bandit.ExpectedImprovement{}}
 		dear := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0").Task, LLM: asModel("large"), N: 2, Seed: 30})
 		cfg.Arms[0] = dear
-		cfg.Budget = evolve.Budget{Calls: 1000, Money: 0.02 * times / 20, Models: []llm.Model{price("small", 1), price("large", times)}}
+		cfg.Budget = evolve.Budget{Calls: 1000, Money: 0.02 * times / 20,
+			Models: []llm.Model{price("small", 1), price("large", times)}}
 		cfg.Policy = told
 	}}
 }
@@ -52,7 +53,8 @@ func priced(t *testing.T, times float64, told *heard) job {
 // A policy is told what calls cost in the unit of which most is spent, and of nothing where they cost the same.
 func TestPoliciesHearOfCosts(t *testing.T) {
 	var told heard
-	if _, _, err := priced(t, 1, &told).run(t.Context(), t, ""); err != nil || slices.ContainsFunc(told.costs, func(c []float64) bool { return c != nil }) {
+	if _, _, err := priced(t, 1, &told).run(t.Context(), t, ""); err != nil ||
+		slices.ContainsFunc(told.costs, func(c []float64) bool { return c != nil }) {
 		t.Errorf("models of one price: %v, %v", told.costs, err)
 	}
 	res, _, err := priced(t, 20, &told).run(t.Context(), t, "")
@@ -67,7 +69,8 @@ func TestPoliciesHearOfCosts(t *testing.T) {
 	jb := priced(t, 20, &told)
 	tweak := jb.tweak
 	jb.tweak = func(cfg *evolve.Config) { tweak(cfg); cfg.Budget.Calls, cfg.Budget.Money = 40, 1e6 }
-	if res, _, err := jb.run(t.Context(), t, ""); err != nil || res.Limit != "Calls" || slices.ContainsFunc(told.costs, func(c []float64) bool { return c != nil }) {
+	if res, _, err := jb.run(t.Context(), t, ""); err != nil || res.Limit != "Calls" ||
+		slices.ContainsFunc(told.costs, func(c []float64) bool { return c != nil }) {
 		t.Errorf("where calls are scarce: %v, stopped by %s: %v", told.costs, res.Limit, err)
 	}
 }
@@ -92,7 +95,8 @@ func TestCostsAreResumed(t *testing.T) {
 	}
 	for cut := range killtest.About(t, path, 10, 30) {
 		_, got, err := jb.run(t.Context(), t, cut.Path)
-		if err != nil || !bytes.Equal(thisLife(t, got), thisLife(t, want)) || !slices.EqualFunc(told.costs, whole, slices.Equal[[]float64]) {
+		if err != nil || !bytes.Equal(thisLife(t, got), thisLife(t, want)) ||
+			!slices.EqualFunc(told.costs, whole, slices.Equal[[]float64]) {
 			t.Fatalf("killed after %d records, of which %d are draws: %v", cut.Records, cut.Count("draw"), err)
 		}
 	}
@@ -101,13 +105,17 @@ func TestCostsAreResumed(t *testing.T) {
 // An allocator inside a run tells its policy too, in the unit of its own budget.
 func TestAllocatorsHearOfCosts(t *testing.T) {
 	told := &heard{Policy: &bandit.ExpectedImprovement{}}
-	asks := &asker{n: 40, l: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) { return ok("a", req.Seed), nil })}
+	asks := &asker{n: 40, l: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+		return ok("a", req.Seed), nil
+	})}
 	cheap := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0").Task, LLM: climber, N: 1, Seed: 30})
-	inner, err := evolve.NewAllocator(evolve.Config{Arms: []evolve.Arm{asks, cheap}, Policy: told, Budget: evolve.Budget{Calls: 500}})
+	inner, err := evolve.NewAllocator(evolve.Config{Arms: []evolve.Arm{asks, cheap}, Policy: told,
+		Budget: evolve.Budget{Calls: 500}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{inner}, Policy: bandit.Random{}, Budget: evolve.Budget{Rounds: 30}}); err != nil {
+	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{inner}, Policy: bandit.Random{},
+		Budget: evolve.Budget{Rounds: 30}}); err != nil {
 		t.Fatal(err)
 	}
 	if last := told.costs[len(told.costs)-1]; len(last) != 2 || last[0] != 40 || last[1] != 1 {

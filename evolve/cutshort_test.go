@@ -99,7 +99,8 @@ func TestAbandonedBehindTheRunsBack(t *testing.T) {
 						if err != nil {
 							t.Fatalf("%s, stopped %s after %v: %v", tt.reason, stopped, at, err)
 						}
-						return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 2)}))
+						return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+							ArmSeeds: make([]uint32, 2)}))
 					}
 					_, want := run(t.Context(), "", time.Hour)
 					path := journalPath(t)
@@ -113,7 +114,8 @@ func TestAbandonedBehindTheRunsBack(t *testing.T) {
 					}
 					res, got := run(t.Context(), path, time.Hour)
 					if res.Calls != 24 || !bytes.Equal(thisLife(t, got), thisLife(t, want)) {
-						t.Errorf("%s, stopped %s after %v: resumed, it comes to another result with %d calls", tt.reason, stopped, at, res.Calls)
+						t.Errorf("%s, stopped %s after %v: resumed, it comes to another result with %d calls", tt.reason, stopped, at,
+							res.Calls)
 					}
 				})
 			}

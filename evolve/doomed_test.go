@@ -68,18 +68,23 @@ func TestDoomedStepBuysNothing(t *testing.T) {
 		run := func() (*evolve.Result, error) {
 			j := openJournal(t, path)
 			defer j.Close()
-			return evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&heedless{model: llm.Limit(model, 2), eval: scorer}}, Journal: j,
-				Budget: evolve.Budget{Calls: 1000, TuneEvaluations: 100}})
+			return evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&heedless{model: llm.Limit(model, 2), eval: scorer}},
+				Journal: j,
+				Budget:  evolve.Budget{Calls: 1000, TuneEvaluations: 100}})
 		}
 		broken = true
 		res, err := run()
 		// The first step makes 5 calls and 3 evaluations, and the second has 2 calls on the wire when its first evaluation fails.
-		if err == nil || err.Error() != "the machine is gone" || res.Stop != evolve.StopError || model.total() != 7 || res.Calls != 7 || scored != 3 {
-			t.Errorf("%d calls and %d evaluations are made, want 7 and 3; stopped by %s: %v", model.total(), scored, res.Stop, err)
+		if err == nil || err.Error() != "the machine is gone" || res.Stop != evolve.StopError || model.total() != 7 ||
+			res.Calls != 7 || scored != 3 {
+			t.Errorf("%d calls and %d evaluations are made, want 7 and 3; stopped by %s: %v", model.total(), scored, res.Stop,
+				err)
 		}
 		broken = false
-		if res, err = run(); err != nil || model.total() != 15 || res.Calls != 15 || scored != 9 || len(res.Earlier.Unclaimed)+len(res.Earlier.Abandoned) > 0 {
-			t.Errorf("resumed, %d calls and %d evaluations are made, want 15 and 9; earlier %+v, %v", model.total(), scored, res.Earlier, err)
+		if res, err = run(); err != nil || model.total() != 15 || res.Calls != 15 || scored != 9 ||
+			len(res.Earlier.Unclaimed)+len(res.Earlier.Abandoned) > 0 {
+			t.Errorf("resumed, %d calls and %d evaluations are made, want 15 and 9; earlier %+v, %v", model.total(), scored,
+				res.Earlier, err)
 		}
 	})
 }
@@ -87,15 +92,18 @@ func TestDoomedStepBuysNothing(t *testing.T) {
 // After a fault of a model, a search that looks at no error evaluates nothing new either, and its step ends with the fault.
 func TestModelGoneDoomsTheStep(t *testing.T) {
 	model := newCounting(llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed}}}, &llm.Error{Status: llm.Failed, Err: fmt.Errorf("the key is not known: %w", llm.ErrUnavailable)}
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed}}},
+			&llm.Error{Status: llm.Failed, Err: fmt.Errorf("the key is not known: %w", llm.ErrUnavailable)}
 	}))
 	scored := 0
 	scorer := &named{"scorer", func(context.Context, string) (eval.Result, error) {
 		scored++
 		return eval.Result{Valid: true}, nil
 	}}
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&heedless{model: llm.Limit(model, 1), eval: scorer}}, Budget: evolve.Budget{Calls: 1000}})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&heedless{model: llm.Limit(model, 1),
+		eval: scorer}}, Budget: evolve.Budget{Calls: 1000}})
 	if !llm.Unavailable(err) || res.Stop != evolve.StopError || model.total() > 4 || scored > 1 {
-		t.Errorf("%d calls and %d evaluations, want at most the 4 that are asked at once and 1; stopped by %s: %v", model.total(), scored, res.Stop, err)
+		t.Errorf("%d calls and %d evaluations, want at most the 4 that are asked at once and 1; stopped by %s: %v",
+			model.total(), scored, res.Stop, err)
 	}
 }

@@ -22,7 +22,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-var writeJournals = flag.Bool("write-journals", false, "TestEarlierJournals writes those journals in testdata/earlier that are missing")
+var writeJournals = flag.Bool("write-journals", false,
+	"TestEarlierJournals writes those journals in testdata/earlier that are missing")
 
 // sampled scores numbers with noise that the number and the sample decide.
 type sampled struct{}
@@ -36,7 +37,8 @@ func (sampled) EvaluateSample(_ context.Context, program string, sample int) (ev
 	if err != nil {
 		return eval.Invalid("not a number"), nil
 	}
-	return eval.Result{Valid: true, Score: v + 0.1*math.Sin(1e4*v+float64(sample)), Artifacts: map[string]string{"log": "sample " + strconv.Itoa(sample)}}, nil
+	return eval.Result{Valid: true, Score: v + 0.1*math.Sin(1e4*v+float64(sample)),
+		Artifacts: map[string]string{"log": "sample " + strconv.Itoa(sample)}}, nil
 }
 
 // earlierKinds are the arms of the runs whose journals are in testdata/earlier.
@@ -49,7 +51,8 @@ var earlierKinds = map[string]func(t *testing.T, l llm.LLM) []evolve.Arm{
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []evolve.Arm{newNoisy(t, population.Config{Task: tk, LLM: l, N: 3, Seed: 40, Noise: &evolve.Noise{Rescore: 0.5, Fresh: 2}})}
+		return []evolve.Arm{newNoisy(t, population.Config{Task: tk, LLM: l, N: 3, Seed: 40,
+			Noise: &evolve.Noise{Rescore: 0.5, Fresh: 2}})}
 	},
 	"judged": func(t *testing.T, l llm.LLM) []evolve.Arm {
 		return earlierGreedy(t, evolve.GreedyConfig{Task: asked(newNumbers(t, "0"), instant), LLM: l, N: 3, Seed: 40}, 2)
@@ -66,7 +69,8 @@ var earlierKinds = map[string]func(t *testing.T, l llm.LLM) []evolve.Arm{
 		return []evolve.Arm{a}
 	},
 	"steady": func(t *testing.T, l llm.LLM) []evolve.Arm {
-		return earlierGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 9, Seed: 40, Window: 3, Order: evolve.AsTheyEnd}, 1)
+		return earlierGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 9, Seed: 40, Window: 3,
+			Order: evolve.AsTheyEnd}, 1)
 	},
 }
 
@@ -88,7 +92,8 @@ func earlierRun(t *testing.T, kind, path string) (res *evolve.Result, sent int64
 		calls.Add(1)
 		return climber.Generate(ctx, req)
 	})
-	cfg := evolve.Config{Arms: earlierKinds[kind](t, counted), Policy: &bandit.UCB1{C: 1}, Budget: evolve.Budget{Calls: 18, TuneEvaluations: 9}, Seed: 3}
+	cfg := evolve.Config{Arms: earlierKinds[kind](t, counted), Policy: &bandit.UCB1{C: 1},
+		Budget: evolve.Budget{Calls: 18, TuneEvaluations: 9}, Seed: 3}
 	if kind == "judged" {
 		cfg.Budget = evolve.Budget{Rounds: 5}
 	}
@@ -123,11 +128,14 @@ func TestEarlierJournals(t *testing.T) {
 				}
 				for range 2 { // goes on, and is made again
 					got, sent := earlierRun(t, kind, path)
-					if answered := int64(bytes.Count(held, []byte(`"kind":"completion"`))); sent > max(0, most-answered) && kind != "judged" {
+					if answered := int64(bytes.Count(held, []byte(`"kind":"completion"`))); sent > max(0, most-answered) &&
+						kind != "judged" {
 						t.Errorf("%d lines kept: %d calls sent, %d of %d are in the file", kept, sent, answered, most)
 					}
-					if got.Calls != want.Calls || got.Evaluations != want.Evaluations || got.TuneEvaluations != want.TuneEvaluations || got.Stop != want.Stop {
-						t.Errorf("%d lines kept: %d calls, %d and %d evaluations, %s, want %d, %d, %d, %s", kept, got.Calls, got.Evaluations, got.TuneEvaluations, got.Stop,
+					if got.Calls != want.Calls || got.Evaluations != want.Evaluations || got.TuneEvaluations != want.TuneEvaluations ||
+						got.Stop != want.Stop {
+						t.Errorf("%d lines kept: %d calls, %d and %d evaluations, %s, want %d, %d, %d, %s", kept, got.Calls,
+							got.Evaluations, got.TuneEvaluations, got.Stop,
 							want.Calls, want.Evaluations, want.TuneEvaluations, want.Stop)
 					}
 					if diff := cmp.Diff(want.Best, got.Best); diff != "" && kind != "steady" { // in which what ends first decides

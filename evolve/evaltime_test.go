@@ -74,7 +74,8 @@ func TestEvalTimeHoldsCallsBack(t *testing.T) {
 				res, _ = run(180 * time.Second)
 				more, unscored := scoredOf(res)
 				if more < 2*scored || unscored > more/5 || len(res.Earlier.Unclaimed) > 0 {
-					t.Errorf("with three times the time, %d are scored and %d not, and %d answers lost", more, unscored, len(res.Earlier.Unclaimed))
+					t.Errorf("with three times the time, %d are scored and %d not, and %d answers lost", more, unscored,
+						len(res.Earlier.Unclaimed))
 				}
 			})
 		})
@@ -133,7 +134,8 @@ func TestRaisedEvalTimeKeepsFreshSamples(t *testing.T) {
 		}
 		before, _ := os.ReadFile(path)
 		_, err = run(600 * time.Second)
-		if want := "raise it to less than 1m20s"; !errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), want) {
+		if want := "raise it to less than 1m20s"; !errors.Is(err, journal.ErrDiverged) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("with ten times the time: %v, want %s", err, want)
 		}
 		if after, _ := os.ReadFile(path); bytes.Contains(after[len(before):], []byte(`"kind":"raise"`)) {

@@ -21,7 +21,8 @@ import (
 // withJudge scores as tk does, after a judge was asked. Without its answer it scores all the same.
 func withJudge(tk task.Task, judge llm.LLM) task.Task {
 	return task.WithEvaluator(tk, eval.Func(func(ctx context.Context, p string) (eval.Result, error) {
-		if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "judge " + p}}}); ctx.Err() != nil {
+		if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User,
+			Content: "judge " + p}}}); ctx.Err() != nil {
 			return eval.Result{}, err
 		}
 		return tk.Evaluate(ctx, p)
@@ -89,7 +90,8 @@ func TestCallsOfEvaluatorsAreRecalled(t *testing.T) {
 				if err != nil || res.Limit != "Rounds" {
 					t.Fatalf("%s: stopped by %s %s with %d calls: %v", tt.reason, res.Stop, res.Limit, res.Calls, err)
 				}
-				return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, len(cfg.Arms))}))
+				return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+					ArmSeeds: make([]uint32, len(cfg.Arms))}))
 			}
 			tells := func(res *evolve.Result) (attempts int) {
 				for range res.Attempts {
@@ -115,7 +117,8 @@ func TestCallsOfEvaluatorsAreRecalled(t *testing.T) {
 					t.Fatalf("%s: with %d of %d records: another result", tt.reason, cut.Records, cut.Of)
 				}
 				if all := tells(res); all != sent || len(res.Earlier.Unclaimed) > 0 {
-					t.Fatalf("%s: with %d of %d records: %d attempts were made, the result has %d, of which %d calls unclaimed", tt.reason, cut.Records, cut.Of, sent, all, len(res.Earlier.Unclaimed))
+					t.Fatalf("%s: with %d of %d records: %d attempts were made, the result has %d, of which %d calls unclaimed",
+						tt.reason, cut.Records, cut.Of, sent, all, len(res.Earlier.Unclaimed))
 				}
 				if _, again := run(cut.Path); !bytes.Equal(got, again) {
 					t.Fatalf("%s: with %d of %d records: its journal does not reproduce it", tt.reason, cut.Records, cut.Of)

@@ -42,7 +42,8 @@ func ExampleBreadthFunc() {
 
 // The searches of a run share a Breadth. T·N calls stay the budget, and how many steps they make follows.
 func ExampleBreadth() {
-	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: adder, N: 16, Seed: 40, Breadth: breadth.Adaptive{}}, 1)
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: adder, N: 16, Seed: 40,
+		Breadth: breadth.Adaptive{}}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

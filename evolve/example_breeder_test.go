@@ -47,7 +47,8 @@ func (b *beam) take(c evolve.Child) {
 
 func ExampleBreeder() {
 	own := &beam{Breeder: evolve.Breeder{Task: sum(), LLM: adder}, width: 3}
-	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{own}, Budget: evolve.Budget{Calls: 30}})
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{own},
+		Budget: evolve.Budget{Calls: 30}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -67,9 +68,10 @@ func ExampleBrief() {
 		{Ask: task.Ask{Parents: []eval.Candidate{{Program: "40 1"}}, Instruction: "Add a number."}, Seed: 8},
 		{Messages: []llm.Message{{Role: llm.User, Content: "```\n50\n```"}}, Seed: 9, Operator: "from 50"},
 		{Make: halve, Operator: "halve"}, // without a model
-		{Messages: []llm.Message{{Role: llm.User, Content: "```\n60\n```"}}, Seed: 3, Parse: func(reply string) (string, error) {
-			return strings.Trim(reply, "`\n") + " 20", nil
-		}},
+		{Messages: []llm.Message{{Role: llm.User, Content: "```\n60\n```"}}, Seed: 3,
+			Parse: func(reply string) (string, error) {
+				return strings.Trim(reply, "`\n") + " 20", nil
+			}},
 		{Make: halve, Admit: func(_ context.Context, program string) (why string, err error) {
 			return "it was there before", nil
 		}},
@@ -135,14 +137,16 @@ type critic struct{ evolve.Arm }
 func (c critic) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	gen, err := c.Arm.Step(ctx, turn)
 	if err == nil {
-		_, err = turn.Ask(ctx, "critique", metered, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: gen.Best.Program}}})
+		_, err = turn.Ask(ctx, "critique", metered, llm.Request{Messages: []llm.Message{{Role: llm.User,
+			Content: gen.Best.Program}}})
 	}
 	return gen, err
 }
 
 // What a step asks through its turn is within the budget and in the result, whatever the search tells of it.
 func ExampleTurn() {
-	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{critic{search(4)}}, Budget: evolve.Budget{Calls: 15}})
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{critic{search(4)}},
+		Budget: evolve.Budget{Calls: 15}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -159,7 +163,8 @@ func ExampleTurn() {
 
 // The attempts of calls beside the children are charged like all others.
 func ExampleCall() {
-	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{critic{search(2)}}, Budget: evolve.Budget{Rounds: 1}})
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{critic{search(2)}},
+		Budget: evolve.Budget{Rounds: 1}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -176,7 +181,8 @@ func ExampleStarter() {
 		log.Fatal(err)
 	}
 	_, starts := arms[1].(evolve.Starter)
-	result, err := evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: bandit.Random{}, Budget: evolve.Budget{Rounds: 1}})
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: bandit.Random{},
+		Budget: evolve.Budget{Rounds: 1}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -29,7 +29,8 @@ type thrifty struct{ evolve.Arm }
 
 func (thrifty) Step(ctx context.Context, turn *evolve.Turn) (gen evolve.Generation, err error) {
 	for {
-		reply, err := turn.Ask(ctx, evolve.KindChild, metered, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "1 2 3"}}})
+		reply, err := turn.Ask(ctx, evolve.KindChild, metered,
+			llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "1 2 3"}}})
 		if limit, refused := evolve.Refused(err); refused {
 			fmt.Println("no room for another call:", limit)
 			return gen, err // which ends the run as the budget does

@@ -31,7 +31,8 @@ func ExampleBudget_raise() {
 		asked := 0
 		model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 			if asked++; stalls == 2 && asked > 8 {
-				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled}}}, &llm.Error{Status: llm.Stalled, Err: errors.New("silent")}
+				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled}}},
+					&llm.Error{Status: llm.Stalled, Err: errors.New("silent")}
 			}
 			return adder(ctx, req)
 		})

@@ -163,7 +163,8 @@ func ExampleStop_canceled() {
 }
 
 func ExampleArmResult() {
-	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search(4)}, Budget: evolve.Budget{Calls: 10}})
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search(4)},
+		Budget: evolve.Budget{Calls: 10}})
 	if err != nil {
 		log.Fatal(err)
 	}

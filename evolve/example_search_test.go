@@ -41,7 +41,8 @@ func (c *chain) take(child evolve.Child) {
 
 func ExampleArm() {
 	own := &chain{Breeder: evolve.Breeder{Task: sum(), LLM: adder}, last: 12}
-	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{own}, Budget: evolve.Budget{Calls: 100}})
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{own},
+		Budget: evolve.Budget{Calls: 100}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +76,8 @@ func ExampleNewGreedy() {
 // Where the budget has room for fewer calls than a search would make, the last step makes these.
 func ExampleSizer() {
 	var arm evolve.Sizer = search(8)
-	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 12}})
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{arm},
+		Budget: evolve.Budget{Calls: 12}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -130,7 +132,8 @@ func ExampleGeneration() {
 	for call := range g.EachCall {
 		attempts += len(call)
 	}
-	fmt.Printf("generation %d: from %v to %v with %d attempts\n", g.Index, g.Before.Result.Score, g.Best.Result.Score, attempts)
+	fmt.Printf("generation %d: from %v to %v with %d attempts\n", g.Index, g.Before.Result.Score, g.Best.Result.Score,
+		attempts)
 	// Output: generation 1: from -94 to -87 with 4 attempts
 }
 

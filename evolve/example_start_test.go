@@ -16,7 +16,9 @@ import (
 func ExampleErrInvalidStart() {
 	broken, err := task.New(task.Spec{
 		Name: "broken", System: "A list of numbers.", Initial: "1 2",
-		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Invalid("the ruler is lost"), nil }),
+		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+			return eval.Invalid("the ruler is lost"), nil
+		}),
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -141,7 +141,8 @@ func ExampleBudget_costs() {
 // as many attempts may stall as a tenth of the calls, but ten at least, and the one after them is the last.
 func ExampleBudget_stalls() {
 	stalls := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled}}}, &llm.Error{Status: llm.Stalled, Err: errors.New("silent")}
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled}}},
+			&llm.Error{Status: llm.Stalled, Err: errors.New("silent")}
 	})
 	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: stalls, N: 1, Seed: 40})
 	if err != nil {

@@ -44,7 +44,8 @@ func TestABestThatFalls(t *testing.T) {
 		}
 		res := mustRun(t, evolve.Config{Arms: arms, Policy: &bandit.Random{}, Budget: evolve.Budget{Rounds: 20}})
 		if res.Best.Result.Score != tt.best || res.BestArm != tt.arm {
-			t.Errorf("%s: the best is %v of arm %d, want %v of arm %d", tt.reason, res.Best.Result.Score, res.BestArm, tt.best, tt.arm)
+			t.Errorf("%s: the best is %v of arm %d, want %v of arm %d", tt.reason, res.Best.Result.Score, res.BestArm, tt.best,
+				tt.arm)
 		}
 	}
 }

@@ -96,10 +96,12 @@ func oneServerError(t *testing.T, s kindOfSearch) {
 		}
 		return ""
 	}}, small, 8, once)
-	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)}, Budget: evolve.Budget{Calls: 24}})
+	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)},
+		Budget: evolve.Budget{Calls: 24}})
 	scored, lost := fates(res)
 	if res.Limit != "Calls" || res.Calls != 24 || scored != 24 || lost != 1 {
-		t.Errorf("stopped by %s after %d calls, with %d children scored and %d lost, want 24 and 1", res.Limit, res.Calls, scored, lost)
+		t.Errorf("stopped by %s after %d calls, with %d children scored and %d lost, want 24 and 1", res.Limit, res.Calls,
+			scored, lost)
 	}
 	tellsAll(t, res, srv)
 }
@@ -113,7 +115,8 @@ func evaluatorGone(t *testing.T, s kindOfSearch) {
 		}
 		return tk.Evaluate(ctx, program)
 	}))
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{s.arm(t, gone, l, 40)}, Budget: evolve.Budget{Calls: 100}})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{s.arm(t, gone, l, 40)},
+		Budget: evolve.Budget{Calls: 100}})
 	if err == nil || !strings.Contains(err.Error(), "no interpreter is left") || res.Stop != evolve.StopError {
 		t.Fatalf("stopped by %s: %v", res.Stop, err)
 	}
@@ -129,7 +132,8 @@ func noEndpoint(t *testing.T, s kindOfSearch) {
 		t.Fatal(err)
 	}
 	l := llm.Retry(llm.Limit(client, 8), once)
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)}, Budget: evolve.Budget{Calls: 10}})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)},
+		Budget: evolve.Budget{Calls: 10}})
 	if !llm.Unavailable(err) || res.Stop != evolve.StopError || res.Calls != 0 {
 		t.Fatalf("stopped by %s with %d calls answered: %v", res.Stop, res.Calls, err)
 	}
@@ -161,17 +165,21 @@ func whenOnWire(n int, then func(llmtest.Request) llmtest.Fault) func(llmtest.Re
 }
 
 func keyRejected(t *testing.T, s kindOfSearch) {
-	srv, l := connect(t, llmtest.Config{Reply: improveAlike, Latency: apart, Fault: whenOnWire(s.n, func(r llmtest.Request) llmtest.Fault {
-		if r.Ordinal == 0 {
-			return "401"
-		}
-		return ""
-	})}, small, s.n, once)
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)}, Budget: evolve.Budget{Calls: 100}})
+	srv, l := connect(t, llmtest.Config{Reply: improveAlike, Latency: apart,
+		Fault: whenOnWire(s.n, func(r llmtest.Request) llmtest.Fault {
+			if r.Ordinal == 0 {
+				return "401"
+			}
+			return ""
+		})}, small, s.n, once)
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)},
+		Budget: evolve.Budget{Calls: 100}})
 	scored, lost := fates(res)
 	good := int(srv.Stats().Calls) - 1 // a steady search may ask once more before it hears of the key
-	if !llm.Unavailable(err) || res.Stop != evolve.StopError || res.Calls != good || scored != good || lost != 1 || good < s.n-1 {
-		t.Errorf("stopped by %s after %d calls with %d children scored and %d lost, want %d and 1: %v", res.Stop, res.Calls, scored, lost, good, err)
+	if !llm.Unavailable(err) || res.Stop != evolve.StopError || res.Calls != good || scored != good || lost != 1 ||
+		good < s.n-1 {
+		t.Errorf("stopped by %s after %d calls with %d children scored and %d lost, want %d and 1: %v", res.Stop, res.Calls,
+			scored, lost, good, err)
 	}
 	if gone := srv.Stats().Gone; len(gone) > 0 {
 		t.Errorf("%d calls on the wire were cut off", len(gone))
@@ -185,18 +193,21 @@ func ctrlC(inFlight int) func(*testing.T, kindOfSearch) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
 		calls := s.n * inFlight
-		srv, l := connect(t, llmtest.Config{Reply: improveAlike, Latency: apart, Fault: whenOnWire(calls, func(llmtest.Request) llmtest.Fault {
-			interrupt()
-			return ""
-		})}, small, calls, once)
+		srv, l := connect(t, llmtest.Config{Reply: improveAlike, Latency: apart,
+			Fault: whenOnWire(calls, func(llmtest.Request) llmtest.Fault {
+				interrupt()
+				return ""
+			})}, small, calls, once)
 		var arms []evolve.Arm
 		for i := range inFlight {
 			arms = append(arms, s.arm(t, newNumbers(t, "0"), l, uint32(i)))
 		}
-		res, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: bandit.Random{}, InFlight: inFlight, Grace: time.Minute, Budget: evolve.Budget{Calls: 1000}})
+		res, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: bandit.Random{}, InFlight: inFlight, Grace: time.Minute,
+			Budget: evolve.Budget{Calls: 1000}})
 		scored, lost := fates(res)
 		if err != nil || res.Stop != evolve.StopCanceled || res.Calls != calls || scored != calls || lost != 0 {
-			t.Errorf("stopped by %s after %d calls with %d children scored and %d lost, want %d and none: %v", res.Stop, res.Calls, scored, lost, calls, err)
+			t.Errorf("stopped by %s after %d calls with %d children scored and %d lost, want %d and none: %v", res.Stop,
+				res.Calls, scored, lost, calls, err)
 		}
 		if gone := srv.Stats().Gone; len(gone) > 0 {
 			t.Errorf("%d calls on the wire were cut off", len(gone))
@@ -213,7 +224,8 @@ func tokenLimit(t *testing.T, s kindOfSearch) {
 	for a := range res.Attempts {
 		spent += a.Usage.PromptTokens + a.Usage.CompletionTokens
 	}
-	if _, lost := fates(res); res.Stop != evolve.StopBudget || res.Limit != "Tokens" || spent > 6000 || spent < 4000 || lost > 0 {
+	if _, lost := fates(res); res.Stop != evolve.StopBudget || res.Limit != "Tokens" || spent > 6000 || spent < 4000 ||
+		lost > 0 {
 		t.Errorf("stopped by %s %s after %d tokens of 6000, with %d children lost", res.Stop, res.Limit, spent, lost)
 	}
 	if gone := srv.Stats().Gone; len(gone) > 0 {
@@ -229,11 +241,13 @@ func underEnsemble(t *testing.T, s kindOfSearch) {
 	srv, l := connect(t, llmtest.Config{Reply: improveAlike}, small, 8, once)
 	large := small
 	large.Key = "large"
-	e, err := ensemble.New(ensemble.Config{Policy: &bandit.GaussianThompson{Sigma: 0.4}, Members: []ensemble.Member{{Model: small, LLM: l}, {Model: large, LLM: l}}})
+	e, err := ensemble.New(ensemble.Config{Policy: &bandit.GaussianThompson{Sigma: 0.4},
+		Members: []ensemble.Member{{Model: small, LLM: l}, {Model: large, LLM: l}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), e, 40)}, Budget: evolve.Budget{Calls: 32}})
+	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), e, 40)},
+		Budget: evolve.Budget{Calls: 32}})
 	learned, valid := 0, 0
 	for _, m := range e.Report().Members {
 		learned += m.Learned
@@ -253,7 +267,8 @@ func resumedAnywhere(t *testing.T, s kindOfSearch) {
 	run := func(path string) *evolve.Result {
 		j := openJournal(t, path)
 		defer j.Close()
-		return mustRun(t, evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)}, Journal: j, Budget: evolve.Budget{Calls: 48}})
+		return mustRun(t, evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), l, 40)}, Journal: j,
+			Budget: evolve.Budget{Calls: 48}})
 	}
 	want := run(path)
 	for cut := range killtest.Every(t, path, 4, 29) {
@@ -261,7 +276,8 @@ func resumedAnywhere(t *testing.T, s kindOfSearch) {
 		before := srv.Stats().Calls
 		res := run(cut.Path)
 		if made := srv.Stats().Calls - before; made != 48-answered || res.Calls != 48 {
-			t.Errorf("with %d of %d records and %d answers: %d calls were made, want %d", cut.Records, cut.Of, answered, made, 48-answered)
+			t.Errorf("with %d of %d records and %d answers: %d calls were made, want %d", cut.Records, cut.Of, answered, made,
+				48-answered)
 		}
 		if res.Best.Program != want.Best.Program && s.name != "steady greedy" { // where what ends first decides
 			t.Errorf("with %d of %d records: the best is %q, want %q", cut.Records, cut.Of, res.Best.Program, want.Best.Program)
@@ -280,7 +296,8 @@ func (j *judged) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation
 	gen, err := j.Arm.Step(ctx, turn)
 	for range gen.Children {
 		if j.made++; j.made%16 == 0 {
-			turn.Ask(ctx, "summary", j.llm, llm.Request{Seed: uint32(j.made), Messages: []llm.Message{{Role: llm.User, Content: "What was learned?"}}})
+			turn.Ask(ctx, "summary", j.llm, llm.Request{Seed: uint32(j.made),
+				Messages: []llm.Message{{Role: llm.User, Content: "What was learned?"}}})
 		}
 	}
 	return gen, err
@@ -303,8 +320,10 @@ func besideChildren(t *testing.T, s kindOfSearch) {
 				}
 			}
 		}
-		if seen := srv.Stats().Calls; seen != 255 || res.Calls != 255 || res.Limit != "Calls" || children != 240 || summaries != 15 {
-			t.Errorf("%s: %d calls counted of %d made, %d children and %d summaries; stopped by %s", life, res.Calls, seen, children, summaries, res.Limit)
+		if seen := srv.Stats().Calls; seen != 255 || res.Calls != 255 || res.Limit != "Calls" || children != 240 ||
+			summaries != 15 {
+			t.Errorf("%s: %d calls counted of %d made, %d children and %d summaries; stopped by %s", life, res.Calls, seen,
+				children, summaries, res.Limit)
 		}
 		if n := len(records(t, path, record.Completion)); n != 255 {
 			t.Errorf("%s: the journal has %d answers", life, n)

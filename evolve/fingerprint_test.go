@@ -13,7 +13,8 @@ import (
 // another process, where addresses differ, and after the policy was used.
 func TestFingerprintOfAPolicy(t *testing.T) {
 	wrap := func(p bandit.Policy) bandit.Policy {
-		return bandit.Mix([]float64{1, 3}, bandit.WithFloor(bandit.Normalize(p, 0, 1), 0.1), bandit.Discounted(&bandit.UCB1{}, 0.9))
+		return bandit.Mix([]float64{1, 3}, bandit.WithFloor(bandit.Normalize(p, 0, 1), 0.1),
+			bandit.Discounted(&bandit.UCB1{}, 0.9))
 	}
 	used := &bandit.UCB1{C: 1}
 	mustRun(t, evolve.Config{Arms: arms(t, 2, 2), Policy: used, Budget: evolve.Budget{Rounds: 5}})
@@ -44,7 +45,8 @@ func TestFingerprintOfAPolicy(t *testing.T) {
 			j := openJournal(t, path)
 			// No draw is made, which a used policy would make otherwise: what the run is given decides.
 			target := -1.0
-			_, err = evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 2), Policy: p, Budget: evolve.Budget{Target: &target}, Journal: j})
+			_, err = evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 2), Policy: p,
+				Budget: evolve.Budget{Target: &target}, Journal: j})
 			j.Close()
 		}
 		if tt.same && err != nil || !tt.same && !errors.Is(err, journal.ErrDiverged) {

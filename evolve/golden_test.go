@@ -59,9 +59,12 @@ func golden(t *testing.T, name string, got []byte) {
 func TestGreedyGolden(t *testing.T) {
 	usage := &llm.Usage{PromptTokens: 100, CachedTokens: 64, CompletionTokens: 20}
 	late := llm.Attempt{Status: llm.Timeout, MaxTokens: 500, Latency: 9e9, Err: "no answer in 9 s"}
-	good := llm.Attempt{Status: llm.OK, Usage: usage, MaxTokens: 500, FinishReason: "stop", Latency: 1e9, Model: "test", Endpoint: "http://localhost:1/v1"}
-	long := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 100, CompletionTokens: 500}, MaxTokens: 500, FinishReason: "length", Latency: 2e9}
-	failed := llm.Attempt{Status: llm.Failed, Kind: llm.KindRateLimit, MaxTokens: 500, Err: "429 Too Many Requests", Latency: 1e6}
+	good := llm.Attempt{Status: llm.OK, Usage: usage, MaxTokens: 500, FinishReason: "stop", Latency: 1e9, Model: "test",
+		Endpoint: "http://localhost:1/v1"}
+	long := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 100, CompletionTokens: 500}, MaxTokens: 500,
+		FinishReason: "length", Latency: 2e9}
+	failed := llm.Attempt{Status: llm.Failed, Kind: llm.KindRateLimit, MaxTokens: 500, Err: "429 Too Many Requests",
+		Latency: 1e6}
 	stalled := llm.Attempt{Status: llm.Stalled, Streamed: 33, MaxTokens: 500, Err: "silent for 5 s", Latency: 5e9}
 	replies := []struct {
 		reply llm.Reply
@@ -70,7 +73,8 @@ func TestGreedyGolden(t *testing.T) {
 		{llm.Reply{Text: "7", Attempts: []llm.Attempt{late, good}}, nil},
 		{llm.Reply{Text: "seven", Attempts: []llm.Attempt{good}}, nil},
 		{llm.Reply{Text: " ", Attempts: []llm.Attempt{long}}, nil},
-		{llm.Reply{Attempts: []llm.Attempt{failed, failed}}, &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Err: os.ErrDeadlineExceeded}},
+		{llm.Reply{Attempts: []llm.Attempt{failed, failed}},
+			&llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Err: os.ErrDeadlineExceeded}},
 		{llm.Reply{Attempts: []llm.Attempt{stalled}}, &llm.Error{Status: llm.Stalled, Err: os.ErrDeadlineExceeded}},
 		{llm.Reply{Text: "3", Attempts: []llm.Attempt{{Status: llm.OK, MaxTokens: 500}}}, nil},
 	}

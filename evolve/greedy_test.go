@@ -52,7 +52,8 @@ func TestGreedySelection(t *testing.T) {
 }
 
 func TestGreedyRecordsEveryChild(t *testing.T) {
-	timeout := llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout, MaxTokens: 100, Err: "too late"}, {Status: llm.Timeout, MaxTokens: 100, Err: "too late"}}}
+	timeout := llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout, MaxTokens: 100, Err: "too late"},
+		{Status: llm.Timeout, MaxTokens: 100, Err: "too late"}}}
 	replies := []struct {
 		reply llm.Reply
 		err   error
@@ -81,7 +82,8 @@ func TestGreedyRecordsEveryChild(t *testing.T) {
 		if c.Index != i || c.Seed != evolve.ChildSeed(1, len(replies), 0, i) {
 			t.Errorf("child %d has index %d and seed %d", i, c.Index, c.Seed)
 		}
-		if c.HasProgram() != want.prog || c.Result.Valid != want.valid || !strings.Contains(c.Err+c.Result.Reason, want.want) {
+		if c.HasProgram() != want.prog || c.Result.Valid != want.valid ||
+			!strings.Contains(c.Err+c.Result.Reason, want.want) {
 			t.Errorf("child %d: %+v, want %+v", i, c, want)
 		}
 		if want.prog && want.want == "" && (c.Err != "" || c.Result.Reason != "") {
@@ -107,14 +109,15 @@ func TestGreedyHasNoBarrier(t *testing.T) {
 			}
 			return n.Evaluate(ctx, program)
 		}))
-		g := newGreedy(t, evolve.GreedyConfig{Task: counted, N: 8, Seed: 3, LLM: answers(3, 8, func(i int) (llm.Reply, error) {
-			time.Sleep(time.Duration(i) * time.Second)
-			synctest.Wait()
-			if got := scored.Load(); got != int64(i) {
-				t.Errorf("when child %d was written, %d were scored, want all %d before it", i, got, i)
-			}
-			return ok(fmt.Sprint(i+1), 1), nil
-		})})
+		g := newGreedy(t, evolve.GreedyConfig{Task: counted, N: 8, Seed: 3,
+			LLM: answers(3, 8, func(i int) (llm.Reply, error) {
+				time.Sleep(time.Duration(i) * time.Second)
+				synctest.Wait()
+				if got := scored.Load(); got != int64(i) {
+					t.Errorf("when child %d was written, %d were scored, want all %d before it", i, got, i)
+				}
+				return ok(fmt.Sprint(i+1), 1), nil
+			})})
 		if _, err := g.Step(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +126,8 @@ func TestGreedyHasNoBarrier(t *testing.T) {
 
 func TestGreedyStopsOnUnavailableModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		refused := &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Endpoint: "http://localhost:1/v1", Err: errors.New("connection refused")}
+		refused := &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Endpoint: "http://localhost:1/v1",
+			Err: errors.New("connection refused")}
 		model := answers(5, 4, func(i int) (llm.Reply, error) {
 			switch i {
 			case 0:
@@ -141,7 +145,8 @@ func TestGreedyStopsOnUnavailableModel(t *testing.T) {
 			t.Fatalf("error %v, want %v", err, refused)
 		}
 		if !gen.Partial || gen.Best.Program != "9" || len(gen.Children) != 4 {
-			t.Errorf("partial %v, best %q, %d children; want what was paid for", gen.Partial, gen.Best.Program, len(gen.Children))
+			t.Errorf("partial %v, best %q, %d children; want what was paid for", gen.Partial, gen.Best.Program,
+				len(gen.Children))
 		}
 		if !g.Done() {
 			t.Error("not done after an error")
@@ -285,10 +290,12 @@ func TestArmsShareTheStart(t *testing.T) {
 	target := 1.0
 	res := mustRun(t, evolve.Config{Arms: arms, Policy: noisy{}, Budget: evolve.Budget{Target: &target}})
 	if got := n.evaluations.Load(); got != 1 || res.Evaluations != 1 || res.Stop != evolve.StopTarget {
-		t.Errorf("the initial program was evaluated %d times (%d in the result), stop %s, want once and at the target", got, res.Evaluations, res.Stop)
+		t.Errorf("the initial program was evaluated %d times (%d in the result), stop %s, want once and at the target", got,
+			res.Evaluations, res.Stop)
 	}
 	for i, a := range arms {
-		if g := a.(*evolve.Greedy); g.Seed() != 40+uint32(i) || g.Best().Result.Score != 1.5 || res.Arms[i].Start.Result.Score != 1.5 {
+		if g := a.(*evolve.Greedy); g.Seed() != 40+uint32(i) || g.Best().Result.Score != 1.5 ||
+			res.Arms[i].Start.Result.Score != 1.5 {
 			t.Errorf("arm %d has seed %d and best %v", i, g.Seed(), g.Best())
 		}
 	}

@@ -91,10 +91,12 @@ func TestGreedyOverHTTP(t *testing.T) {
 	// A machine that stands still for as long as the timeout makes attempts that the server never saw.
 	missed := read.timeouts - int(hung.Load())
 	if seen := srv.Stats().Calls; seen > read.attempts || seen < read.attempts-missed {
-		t.Errorf("the server saw %d requests, the JSON has %d attempts, of which %d may not have reached it", seen, read.attempts, missed)
+		t.Errorf("the server saw %d requests, the JSON has %d attempts, of which %d may not have reached it", seen,
+			read.attempts, missed)
 	}
 	if read.timeouts == 0 || read.errors == 0 || len(read.lengths) == 0 {
-		t.Errorf("%d timeouts, %d errors, %d cut for length: the test sees too little", read.timeouts, read.errors, len(read.lengths))
+		t.Errorf("%d timeouts, %d errors, %d cut for length: the test sees too little", read.timeouts, read.errors,
+			len(read.lengths))
 	}
 }
 
@@ -213,7 +215,8 @@ func TestRunOnRejectedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 512}})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Calls: 512}})
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Code != 401 || !strings.Contains(err.Error(), srv.URL) {
 		t.Fatalf("error %v", err)

@@ -22,9 +22,11 @@ func TestStallsInFlight(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hang := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 					time.Sleep(time.Minute + time.Duration(req.Seed%977)*time.Millisecond)
-					return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, MaxTokens: 100}}}, &llm.Error{Status: llm.Stalled, Err: errors.New("silence")}
+					return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, MaxTokens: 100}}},
+						&llm.Error{Status: llm.Stalled, Err: errors.New("silence")}
 				})
-				jb := job{k: 3, n: 64, inFlight: inFlight, calls: 1000, model: llm.Retry(llm.Limit(hang, places), llm.RetryConfig{Max: retries}), tweak: withStalls(limit)}
+				jb := job{k: 3, n: 64, inFlight: inFlight, calls: 1000,
+					model: llm.Retry(llm.Limit(hang, places), llm.RetryConfig{Max: retries}), tweak: withStalls(limit)}
 				res, _, err := jb.run(t.Context(), t, journalPath(t))
 				if err != nil {
 					t.Fatal(err)
@@ -36,7 +38,8 @@ func TestStallsInFlight(t *testing.T) {
 					}
 				}
 				if res.Limit != "Stalls" || stalls <= limit || stalls > limit+places {
-					t.Errorf("%d in flight, %d retries: stopped by %s %s after %d stalls, want at most %d and the %d under way", inFlight, retries, res.Stop, res.Limit, stalls, limit, places)
+					t.Errorf("%d in flight, %d retries: stopped by %s %s after %d stalls, want at most %d and the %d under way",
+						inFlight, retries, res.Stop, res.Limit, stalls, limit, places)
 				}
 			})
 		}
@@ -82,7 +85,8 @@ func TestQueuesKeepNoRoom(t *testing.T) {
 				}
 			}
 			if res.Limit != "Calls" || res.Calls != calls || lost > 0 {
-				t.Errorf("%s: stopped by %s with %d of %d calls answered, %d children lost", limit, res.Limit, res.Calls, calls, lost)
+				t.Errorf("%s: stopped by %s with %d of %d calls answered, %d children lost", limit, res.Limit, res.Calls, calls,
+					lost)
 			}
 		})
 	}

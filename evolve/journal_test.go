@@ -40,7 +40,8 @@ func (jb job) run(ctx context.Context, t testing.TB, path string) (*evolve.Resul
 	tk, model := newNumbers(t, "0").Task, jb.model
 	cfg := evolve.Config{Policy: &bandit.UCB1{}, InFlight: jb.inFlight, Budget: evolve.Budget{Calls: jb.calls}}
 	if path != "" {
-		j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "numbers", "N": fmt.Sprint(jb.n)}})
+		j, err := journal.Open(path, journal.Config{Resume: true,
+			Fingerprint: journal.Fingerprint{"task": "numbers", "N": fmt.Sprint(jb.n)}})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -147,7 +148,8 @@ func TestJournalResumesFromEveryRecord(t *testing.T) {
 			t.Errorf("killed after %d records: another result", n)
 		}
 		if made := model.total(); made != 24-answered {
-			t.Errorf("killed after %d records, with %d answers in the file: %d calls were made, want %d", n, answered, made, 24-answered)
+			t.Errorf("killed after %d records, with %d answers in the file: %d calls were made, want %d", n, answered, made,
+				24-answered)
 		}
 	}
 }
@@ -169,7 +171,8 @@ func TestJournalResumesConcurrentRuns(t *testing.T) {
 			model.sent = map[string]int{}
 			res, first, err := jb.run(t.Context(), t, cut.Path)
 			if err != nil || res.Calls != 100 || model.total() != 100-answered {
-				t.Fatalf("killed after %d records with %d answers: %v, %d calls in the result, %d made", n, answered, err, res.Calls, model.total())
+				t.Fatalf("killed after %d records with %d answers: %v, %d calls in the result, %d made", n, answered, err,
+					res.Calls, model.total())
 			}
 			model.sent = map[string]int{}
 			_, again, err := jb.run(t.Context(), t, cut.Path)
@@ -221,7 +224,8 @@ func TestGrace(t *testing.T) {
 		model := newCounting(slowly(func(llm.Request) time.Duration { return time.Second }))
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
-		jb := job{k: 2, n: 8, inFlight: 1, calls: 100, model: llm.Limit(model, 4), tweak: func(c *evolve.Config) { c.Grace = 10 * time.Second }}
+		jb := job{k: 2, n: 8, inFlight: 1, calls: 100, model: llm.Limit(model, 4),
+			tweak: func(c *evolve.Config) { c.Grace = 10 * time.Second }}
 		begin := time.Now()
 		res, _, err := jb.run(ctx, t, "")
 		if err != nil || res.Stop != evolve.StopCanceled {
@@ -239,7 +243,8 @@ func TestJournalReplaysTarget(t *testing.T) {
 		target := 0.03
 		path := journalPath(t)
 		model := newCounting(llm.Limit(slowly(func(req llm.Request) time.Duration { return time.Duration(req.Seed%977) * time.Millisecond }), 6))
-		jb := job{k: 6, n: 5, inFlight: 4, calls: 500, model: model, tweak: func(c *evolve.Config) { c.Budget.Target = &target }}
+		jb := job{k: 6, n: 5, inFlight: 4, calls: 500, model: model,
+			tweak: func(c *evolve.Config) { c.Budget.Target = &target }}
 		res, first, err := jb.run(t.Context(), t, path)
 		if err != nil || res.Stop != evolve.StopTarget {
 			t.Fatalf("stopped by %s: %v", res.Stop, err)
@@ -253,7 +258,8 @@ func TestJournalReplaysTarget(t *testing.T) {
 		model.sent = map[string]int{}
 		_, again, err := jb.run(t.Context(), t, path)
 		if err != nil || model.total() != 0 || !bytes.Equal(first, again) {
-			t.Errorf("made again: %v, %d calls; %d partial rounds (-first +again)\n%s", err, model.total(), partial, cmp.Diff(string(first), string(again)))
+			t.Errorf("made again: %v, %d calls; %d partial rounds (-first +again)\n%s", err, model.total(), partial,
+				cmp.Diff(string(first), string(again)))
 		}
 		if partial == 0 {
 			t.Error("nothing was in flight: the test sees nothing")
@@ -265,7 +271,8 @@ func TestJournalWallTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := journalPath(t)
 		model := newCounting(slowly(func(llm.Request) time.Duration { return time.Second }))
-		jb := job{k: 3, n: 2, inFlight: 2, model: model, tweak: func(c *evolve.Config) { c.Budget.WallTime = 10500 * time.Millisecond }}
+		jb := job{k: 3, n: 2, inFlight: 2, model: model,
+			tweak: func(c *evolve.Config) { c.Budget.WallTime = 10500 * time.Millisecond }}
 		ctx, cancel := context.WithTimeout(t.Context(), 4300*time.Millisecond)
 		if res, _, err := jb.run(ctx, t, path); err != nil || res.Stop != evolve.StopCanceled {
 			t.Fatalf("stopped by %v: %v", res, err)
@@ -303,7 +310,8 @@ func TestJournalRefusals(t *testing.T) {
 		want   []string
 	}{
 		{"another fingerprint", func(j *job) { j.n = 4 }, []string{"record 0: N is \"3\", this run's \"4\": put that back"}},
-		{"another policy", func(j *job) { j.tweak = func(c *evolve.Config) { c.Policy = bandit.Random{} } }, []string{`: policy is "UCB1`, `this run's "Random()": put`}},
+		{"another policy", func(j *job) { j.tweak = func(c *evolve.Config) { c.Policy = bandit.Random{} } },
+			[]string{`: policy is "UCB1`, `this run's "Random()": put`}},
 		{"another number of arms", func(j *job) { j.k = 4 }, []string{`: arms is "3", this run's "4": put`}},
 		{"another budget and more in flight", func(j *job) {
 			j.calls, j.inFlight = 15, 2
@@ -355,7 +363,8 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	rounds := 0
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{Rounds: 10},
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Journal: j,
+		Budget: evolve.Budget{Rounds: 10},
 		Observer: func(e evolve.Event) {
 			if rounds++; e.Kind == evolve.EventGeneration {
 				j.Close() // as if the disk were gone
@@ -384,12 +393,14 @@ func TestSalvage(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, _ := os.ReadFile(path)
-	data[bytes.LastIndexByte(data[:len(data)/2], '\n')+3] ^= 0x20 // in a line's first key: a checksum is the same in capitals
+	data[bytes.LastIndexByte(data[:len(data)/2], '\n')+
+		3] ^= 0x20 // in a line's first key: a checksum is the same in capitals
 	bad := filepath.Join(t.TempDir(), "bad")
 	if err := os.WriteFile(bad, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := jb.run(t.Context(), t, bad); err == nil || !strings.Contains(err.Error(), "is damaged") || !strings.Contains(err.Error(), "line") {
+	if _, _, err := jb.run(t.Context(), t, bad); err == nil || !strings.Contains(err.Error(), "is damaged") ||
+		!strings.Contains(err.Error(), "line") {
 		t.Errorf("a damaged journal was opened: %v", err)
 	}
 	good := filepath.Join(t.TempDir(), "good")
@@ -424,7 +435,8 @@ func TestLost(t *testing.T) {
 	if err := os.WriteFile(part, bytes.Join(lines, nil), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	j, err := journal.Open(part, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "numbers", "N": "3"}})
+	j, err := journal.Open(part, journal.Config{Resume: true,
+		Fingerprint: journal.Fingerprint{"task": "numbers", "N": "3"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,8 @@ func TestTwoRunsAtOnce(t *testing.T) {
 			before, _ := os.ReadFile(path)
 			res, err := evolve.Run(ctx, cfg(second))
 			after, _ := os.ReadFile(path)
-			if !errors.Is(err, journal.ErrInUse) || res != nil || !strings.Contains(err.Error(), path) || asked.Load() || bytes.Contains(after[len(before):], []byte(`"kind":"run"`)) {
+			if !errors.Is(err, journal.ErrInUse) || res != nil || !strings.Contains(err.Error(), path) || asked.Load() ||
+				bytes.Contains(after[len(before):], []byte(`"kind":"run"`)) {
 				t.Errorf("a second run at once: %+v, %v", res, err)
 			}
 		}
@@ -65,7 +66,8 @@ func TestJournalIsLocked(t *testing.T) {
 	path := journalPath(t)
 	j := openJournal(t, path)
 	defer j.Close()
-	if _, err := journal.Open(path, journal.Config{Resume: true}); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), path) {
+	if _, err := journal.Open(path, journal.Config{Resume: true}); !errors.Is(err, journal.ErrLocked) ||
+		!strings.Contains(err.Error(), path) {
 		t.Errorf("opened twice: %v", err)
 	}
 }
@@ -83,7 +85,8 @@ func TestRunsOneAfterTheOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			res := mustRun(t, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{Calls: 6 * n}})
-			out = append(out, thisLife(t, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 2)}))))
+			out = append(out, thisLife(t, asJSON(t, report.NewBandit(res,
+				report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 2)}))))
 			*lost = append(*lost, len(res.Earlier.Lost))
 			if n := len(res.Earlier.Unclaimed) + len(res.Earlier.Abandoned); n > 0 {
 				t.Errorf("the result tells of %d calls given up or not asked for again", n)
@@ -104,7 +107,8 @@ func TestRunsOneAfterTheOther(t *testing.T) {
 		}
 		first := cut.Count("run") < 2
 		if first && (lost[0] != begun-answered || lost[1] != 0) || !first && (lost[0] != 0 || lost[1] != begun-answered) {
-			t.Errorf("cut after %d records, with %d calls under way: the results tell of %v lost", cut.Records, begun-answered, lost)
+			t.Errorf("cut after %d records, with %d calls under way: the results tell of %v lost", cut.Records, begun-answered,
+				lost)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("cut after %d records: other results (-want +got)\n%s", cut.Records, diff)
@@ -121,12 +125,15 @@ func TestRunsOneAfterTheOtherInFlight(t *testing.T) {
 			j := openJournal(t, path)
 			defer j.Close()
 			for _, target := range []float64{0.03, 0.04} {
-				list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: model, N: 5, Seed: uint32(100 * target)}, 6)
+				list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: model, N: 5,
+					Seed: uint32(100 * target)}, 6)
 				if err != nil {
 					t.Fatal(err)
 				}
-				res := mustRun(t, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: 4, Journal: j, Budget: evolve.Budget{Calls: 500, Target: &target}})
-				out = append(out, string(asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 6)}))))
+				res := mustRun(t, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: 4, Journal: j,
+					Budget: evolve.Budget{Calls: 500, Target: &target}})
+				out = append(out, string(asJSON(t, report.NewBandit(res,
+					report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 6)}))))
 			}
 			return out
 		}
@@ -167,9 +174,11 @@ func TestJournalThatIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: 2, Journal: j, Budget: evolve.Budget{Calls: 500}})
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: 2, Journal: j,
+			Budget: evolve.Budget{Calls: 500}})
 		j.Close()
-		if !errors.Is(err, journal.ErrWrite) || !strings.Contains(fmt.Sprint(err), "no longer the file") || res.Stop != evolve.StopError {
+		if !errors.Is(err, journal.ErrWrite) || !strings.Contains(fmt.Sprint(err), "no longer the file") ||
+			res.Stop != evolve.StopError {
 			t.Errorf("%s: stopped by %s: %v", tt.reason, res.Stop, err)
 		}
 		if n := calls.Load(); n > 30+3*8 { // the steps that were under way
@@ -186,14 +195,17 @@ func TestJournalThatIsGoneAfterCtrlC(t *testing.T) {
 				path := journalPath(t)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				model := slowly(func(req llm.Request) time.Duration { return time.Second + time.Duration(req.Seed%977)*time.Millisecond })
+				model := slowly(func(req llm.Request) time.Duration {
+					return time.Second + time.Duration(req.Seed%977)*time.Millisecond
+				})
 				time.AfterFunc(500*time.Millisecond, func() {
 					if err := os.Truncate(path, 100); err != nil {
 						t.Error(err)
 					}
 					cancel()
 				})
-				jb := job{k: 2, n: 3, inFlight: inFlight, calls: 60, model: model, tweak: func(c *evolve.Config) { c.Grace = grace }}
+				jb := job{k: 2, n: 3, inFlight: inFlight, calls: 60, model: model,
+					tweak: func(c *evolve.Config) { c.Grace = grace }}
 				if _, _, err := jb.run(ctx, t, path); !errors.Is(err, journal.ErrWrite) {
 					t.Errorf("%v of grace, %d in flight: %v, want ErrWrite", grace, inFlight, err)
 				}

@@ -21,7 +21,8 @@ import (
 // asked is the task with an evaluator that asks a judge of every program, through llm.Ask.
 func asked(tk task.Task, judge llm.LLM) task.Task {
 	return task.WithEvaluator(tk, eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "Is it good?\n" + program}}}); err != nil {
+		if _, err := llm.Ask(ctx, judge, llm.Request{Messages: []llm.Message{{Role: llm.User,
+			Content: "Is it good?\n" + program}}}); err != nil {
 			return eval.Result{}, err
 		}
 		return tk.Evaluate(ctx, program)
@@ -80,9 +81,12 @@ func TestCallsOfEvaluationsThatAreCutOff(t *testing.T) {
 		run := func() (*evolve.Result, []byte) {
 			j := openJournal(t, path)
 			defer j.Close()
-			arm := newGreedy(t, evolve.GreedyConfig{Task: asked(newNumbers(t, "0"), reworded(judge)), LLM: climber, N: 8, Seed: 40})
-			res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Journal: j, Budget: evolve.Budget{Rounds: 3, EvalTime: time.Hour, EvalWorst: 1500 * time.Millisecond}})
-			return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 1)}))
+			arm := newGreedy(t, evolve.GreedyConfig{Task: asked(newNumbers(t, "0"), reworded(judge)), LLM: climber, N: 8,
+				Seed: 40})
+			res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Journal: j,
+				Budget: evolve.Budget{Rounds: 3, EvalTime: time.Hour, EvalWorst: 1500 * time.Millisecond}})
+			return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+				ArmSeeds: make([]uint32, 1)}))
 		}
 		res, first := run()
 		n, cut := 0, 0
@@ -96,7 +100,8 @@ func TestCallsOfEvaluationsThatAreCutOff(t *testing.T) {
 			t.Errorf("%d calls in the result, %d of them cut off; %d were made", n, cut, judge.total()+24)
 		}
 		res, again := run()
-		if diff := cmp.Diff(string(first), string(again)); diff != "" || len(res.Earlier.Abandoned)+len(res.Earlier.Unclaimed) > 0 {
+		if diff := cmp.Diff(string(first), string(again)); diff != "" ||
+			len(res.Earlier.Abandoned)+len(res.Earlier.Unclaimed) > 0 {
 			t.Errorf("made again: %+v (-first +again)\n%s", res.Earlier, diff)
 		}
 	})
@@ -138,8 +143,10 @@ func TestEvaluatorGoneBeforeTheFirstStep(t *testing.T) {
 	gone := task.WithEvaluator(newNumbers(t, "0"), eval.Func(func(context.Context, string) (eval.Result, error) {
 		return eval.Result{}, errors.New("no interpreter is left")
 	}))
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&silent{careless{task: gone, llm: model}}}, Budget: evolve.Budget{Calls: 9}})
-	if err == nil || !strings.Contains(err.Error(), "no interpreter is left") || res.Stop != evolve.StopError || model.total() != 0 {
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&silent{careless{task: gone, llm: model}}},
+		Budget: evolve.Budget{Calls: 9}})
+	if err == nil || !strings.Contains(err.Error(), "no interpreter is left") || res.Stop != evolve.StopError ||
+		model.total() != 0 {
 		t.Errorf("stopped by %s after %d calls: %v", res.Stop, model.total(), err)
 	}
 }

@@ -31,7 +31,8 @@ func TestCallsOfJudgesAreSetAside(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var arms []evolve.Arm
 				for seed := range tt.arms {
-					arms = append(arms, newGreedy(t, evolve.GreedyConfig{Task: asked(newNumbers(t, "0"), anytime(instant)), LLM: anytime(climber), N: 8, Seed: uint32(seed)}))
+					arms = append(arms, newGreedy(t, evolve.GreedyConfig{Task: asked(newNumbers(t, "0"), anytime(instant)),
+						LLM: anytime(climber), N: 8, Seed: uint32(seed)}))
 				}
 				res := mustRun(t, evolve.Config{Arms: arms, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: tt.calls}})
 				scored, unscored := scoredOf(res)
@@ -40,7 +41,8 @@ func TestCallsOfJudgesAreSetAside(t *testing.T) {
 					want = childrenOf(res)
 				}
 				if unscored > 0 || res.Calls < tt.calls-2 || res.Calls > tt.calls || res.Limit != "Calls" {
-					t.Errorf("%d calls of %d, with %d children that have a program scored and %d not; stopped by %s", res.Calls, tt.calls, scored, unscored, res.Limit)
+					t.Errorf("%d calls of %d, with %d children that have a program scored and %d not; stopped by %s", res.Calls,
+						tt.calls, scored, unscored, res.Limit)
 				}
 				if got := childrenOf(res); !cmp.Equal(want, got) {
 					t.Errorf("run %d of %d calls has other children:\n%s", i, tt.calls, cmp.Diff(want, got))

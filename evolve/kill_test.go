@@ -98,7 +98,8 @@ func (k killedKind) list(tk task.Task, l llm.LLM) (arms []evolve.Arm, err error)
 			case "adaptive":
 				n, b = killCalls/4, breadth.Adaptive{Second: 500}
 			}
-			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: l, N: n, Breadth: b, Window: k.window, Order: k.order, Seed: seed})
+			g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: l, N: n, Breadth: b, Window: k.window, Order: k.order,
+				Seed: seed})
 			if err != nil {
 				return nil, err
 			}
@@ -323,8 +324,10 @@ func checkHistory(t *testing.T, r report.Bandit, dir string) {
 				children++
 				c, ok := found[fmt.Sprint(arm, g.Generation, row.Index, row.ID)]
 				parents := slices.Compact(slices.Sorted(slices.Values(row.Parents))) // a program may be crossed with itself
-				if !ok || c.Key != row.Program || c.Valid != row.Valid || c.Valid && c.Score != *row.Fitness || len(c.Parents) != len(parents) {
-					t.Errorf("child %d of step %d of arm %d is %.300s in the result, and %.300s in the journal", row.Index, g.Generation, arm, fmt.Sprintf("%+v", row), fmt.Sprintf("%+v", c))
+				if !ok || c.Key != row.Program || c.Valid != row.Valid || c.Valid && c.Score != *row.Fitness ||
+					len(c.Parents) != len(parents) {
+					t.Errorf("child %d of step %d of arm %d is %.300s in the result, and %.300s in the journal", row.Index,
+						g.Generation, arm, fmt.Sprintf("%+v", row), fmt.Sprintf("%+v", c))
 				}
 			}
 		}
@@ -343,7 +346,8 @@ func checkLives(t *testing.T, kind killedKind, r report.Bandit, lost int) {
 		}
 		return
 	}
-	if a := r.Total; a == nil || a.Lost != lost || a.Calls[llm.Abandoned] != lost || !kind.answered(a.Calls[llm.Real]) || a.FLOPs.WorstCase.Canceled != lost {
+	if a := r.Total; a == nil || a.Lost != lost || a.Calls[llm.Abandoned] != lost || !kind.answered(a.Calls[llm.Real]) ||
+		a.FLOPs.WorstCase.Canceled != lost {
 		t.Errorf("%d calls were lost; the result tells of %+v", lost, a)
 	}
 }

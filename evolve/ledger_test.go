@@ -21,7 +21,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-var priced = llm.Model{Key: "m", ActiveParams: 1000, MaxTokens: 400, Price: &llm.Price{Prompt: 2, Cached: 0.5, Completion: 8}}
+var priced = llm.Model{Key: "m", ActiveParams: 1000, MaxTokens: 400,
+	Price: &llm.Price{Prompt: 2, Cached: 0.5, Completion: 8}}
 
 // wild is a model with luck of every kind, and usage within what a call may cost.
 func wild(seed uint64) llm.LLM {
@@ -166,7 +167,8 @@ func checkBudget(t *testing.T, b Budget, res *Result, l *ledger.Ledger) {
 	switch {
 	case b.Calls > 0 && res.Calls > b.Calls, b.Tokens > 0 && tokens > b.Tokens, b.Money > 0 && money > b.Money,
 		b.FLOPs > 0 && cost > b.FLOPs, b.WallTime > 0 && res.Elapsed > b.WallTime:
-		t.Errorf("budget %+v is passed: %d calls, %d tokens, %v money, %v FLOPs, %v", b, res.Calls, tokens, money, cost, res.Elapsed)
+		t.Errorf("budget %+v is passed: %d calls, %d tokens, %v money, %v FLOPs, %v", b, res.Calls, tokens, money, cost,
+			res.Elapsed)
 	case classes != attempts:
 		t.Errorf("%d attempts, %d in classes", attempts, classes)
 	case reserved.Tokens != 0 || reserved.EvalTime != 0 || math.Abs(reserved.Money) > 1e-9 || math.Abs(reserved.FLOPs) > 1:
@@ -222,7 +224,8 @@ func TestStallsStopTheRun(t *testing.T) {
 		hang := llm.Limit(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 			sent++
 			time.Sleep(time.Minute)
-			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout, MaxTokens: 10}}}, &llm.Error{Status: llm.Timeout, Err: errors.New("too late")}
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout, MaxTokens: 10}}},
+				&llm.Error{Status: llm.Timeout, Err: errors.New("too late")}
 		}), 1)
 		arm, err := NewGreedy(GreedyConfig{Task: sleepy(t, time.Second), LLM: hang, N: 64})
 		if err != nil {
@@ -236,9 +239,10 @@ func TestStallsStopTheRun(t *testing.T) {
 }
 
 func TestPatience(t *testing.T) {
-	arm, err := NewGreedy(GreedyConfig{Task: sleepy(t, 1), N: 2, LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: "0"}, nil
-	})})
+	arm, err := NewGreedy(GreedyConfig{Task: sleepy(t, 1), N: 2,
+		LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+			return llm.Reply{Text: "0"}, nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,10 +141,12 @@ func TestLostAreThoseThatWereSent(t *testing.T) {
 					t.Fatal(err)
 				}
 				all := readReport(t, data).Total
-				if len(res.Earlier.Lost) != tt.lost || all == nil || all.Lost != tt.lost || all.Calls[llm.Abandoned] != tt.lost || all.Calls[llm.Real] != 6 {
+				if len(res.Earlier.Lost) != tt.lost || all == nil || all.Lost != tt.lost || all.Calls[llm.Abandoned] != tt.lost ||
+					all.Calls[llm.Real] != 6 {
 					t.Errorf("%s: %d calls lost, want %d; the result tells of %+v", tt.reason, len(res.Earlier.Lost), tt.lost, all)
 				}
-				if want := 2 * 1e9 * 16000 * float64(tt.lost); all.FLOPs.WorstCase.TimeoutFLOPs != want || all.FLOPs.Exclude.TimeoutFLOPs != 0 {
+				if want := 2 * 1e9 * 16000 * float64(tt.lost); all.FLOPs.WorstCase.TimeoutFLOPs != want ||
+					all.FLOPs.Exclude.TimeoutFLOPs != 0 {
 					t.Errorf("%s: lost calls are charged %v, want %v", tt.reason, all.FLOPs.WorstCase.TimeoutFLOPs, want)
 				}
 			}
@@ -162,7 +164,8 @@ func TestLostCallsKeepTheirCap(t *testing.T) {
 		killed, _ = os.ReadFile(path)
 		return ok("x", 1), nil
 	})}
-	_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{capped}, Budget: evolve.Budget{Rounds: 1}, Journal: j})
+	_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{capped}, Budget: evolve.Budget{Rounds: 1},
+		Journal: j})
 	if err = errors.Join(err, j.Close(), os.WriteFile(path, killed, 0o644)); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +204,8 @@ func TestBehind(t *testing.T) {
 			cancel()
 			// Where it tells of as many answers, decisions may be left.
 			if told := res.Calls; err != nil || told < answers && !res.Behind || told > answers && res.Behind {
-				t.Errorf("%d records with %d answers, stopped by %s after %d: behind %v, %v", n, answers, res.Stop, told, res.Behind, err)
+				t.Errorf("%d records with %d answers, stopped by %s after %d: behind %v, %v", n, answers, res.Stop, told,
+					res.Behind, err)
 			}
 			seen[res.Behind]++
 			if err := os.WriteFile(part, cut.Kept, 0o644); err != nil {
@@ -229,7 +233,8 @@ func TestResultOfARunThatCannotBegin(t *testing.T) {
 	}
 	j.Close() // as if the disk were gone
 	res, err := evolve.Run(t.Context(), cfg)
-	if !errors.Is(err, journal.ErrWrite) || res == nil || res.Stop != evolve.StopError || res.Best.Program != "0" || len(res.Arms) != 2 || stops != 1 {
+	if !errors.Is(err, journal.ErrWrite) || res == nil || res.Stop != evolve.StopError || res.Best.Program != "0" ||
+		len(res.Arms) != 2 || stops != 1 {
 		t.Errorf("no disk: %+v, %v", res, err)
 	}
 	path = journalPath(t)
@@ -239,7 +244,8 @@ func TestResultOfARunThatCannotBegin(t *testing.T) {
 		res, err = evolve.Run(t.Context(), cfg)
 		j.Close()
 	}
-	if !errors.Is(err, journal.ErrDiverged) || res == nil || res.Stop != evolve.StopError || !res.Behind || res.Best.Program == "" {
+	if !errors.Is(err, journal.ErrDiverged) || res == nil || res.Stop != evolve.StopError || !res.Behind ||
+		res.Best.Program == "" {
 		t.Errorf("another seed: %+v, %v", res, err)
 	}
 }

@@ -26,7 +26,8 @@ func TestLostStartGoesOn(t *testing.T) {
 		j := openJournal(t, path)
 		defer j.Close()
 		arm := newGreedy(t, evolve.GreedyConfig{Task: asked(newNumbers(t, "0"), judge), LLM: climber, N: 4, Seed: 40})
-		_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Journal: j, Budget: evolve.Budget{Calls: 40}})
+		_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Journal: j,
+			Budget: evolve.Budget{Calls: 40}})
 		return err
 	}
 	gone.Store(true)
@@ -81,7 +82,8 @@ func TestLostEvaluationOfAnOwnArmGoesOn(t *testing.T) {
 	run := func() (*evolve.Result, error) {
 		j := openJournal(t, path)
 		defer j.Close()
-		return evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&strictArm{on: on}}, Journal: j, Budget: evolve.Budget{Rounds: 20}})
+		return evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&strictArm{on: on}}, Journal: j,
+			Budget: evolve.Budget{Rounds: 20}})
 	}
 	gone.Store(true)
 	if _, err := run(); !evolve.Lost(err) {
@@ -113,7 +115,8 @@ func TestLostProgramIsScoredLater(t *testing.T) {
 		if durable {
 			cfg.Journal = openJournal(t, journalPath(t))
 		}
-		cfg.Arms = []evolve.Arm{newGreedy(t, evolve.GreedyConfig{Task: asked(newNumbers(t, "0"), judge), LLM: model, N: 1, Seed: 40})}
+		cfg.Arms = []evolve.Arm{newGreedy(t, evolve.GreedyConfig{Task: asked(newNumbers(t, "0"), judge), LLM: model, N: 1,
+			Seed: 40})}
 		var lost int
 		if scored[durable], lost = scoredOf(mustRun(t, cfg)); lost != 1 {
 			t.Errorf("durable %v: %d children are lost, want 1", durable, lost)

@@ -41,11 +41,14 @@ func TestFailedJudgeCostsOneChild(t *testing.T) {
 		}
 	}
 	if scored < 30 || unscored < 3 || told != unscored {
-		t.Errorf("%d children are scored, and %d are not, of which the journal tells of %d: the test is about some of each", scored, unscored, told)
+		t.Errorf("%d children are scored, and %d are not, of which the journal tells of %d: the test is about some of each",
+			scored, unscored, told)
 	}
 	for cut := range killtest.About(t, path, 3, 40) {
-		if again, got := run(cut.Path); !cmp.Equal(want, got) || len(again.Earlier.Unclaimed) > 0 || again.Calls != res.Calls {
-			t.Fatalf("resumed after record %d it has %d calls, want %d, and other children:\n%s", cut.Records, again.Calls, res.Calls, cmp.Diff(want, got))
+		if again, got := run(cut.Path); !cmp.Equal(want, got) || len(again.Earlier.Unclaimed) > 0 ||
+			again.Calls != res.Calls {
+			t.Fatalf("resumed after record %d it has %d calls, want %d, and other children:\n%s", cut.Records, again.Calls,
+				res.Calls, cmp.Diff(want, got))
 		}
 	}
 }
@@ -70,11 +73,13 @@ func TestJudgeGoneEndsTheRun(t *testing.T) {
 	}
 	gone.Store(true)
 	res, err := run()
-	if err == nil || !strings.Contains(err.Error(), "32 evaluations in a row") || res.Stop != evolve.StopError || lost.Load() < 32 || lost.Load() > 36 {
+	if err == nil || !strings.Contains(err.Error(), "32 evaluations in a row") || res.Stop != evolve.StopError ||
+		lost.Load() < 32 || lost.Load() > 36 {
 		t.Errorf("stopped by %s after %d failed calls of the judge: %v", res.Stop, lost.Load(), err)
 	}
 	gone.Store(false)
 	if res, err = run(); err != nil || res.Limit != "Calls" || len(res.Earlier.Unclaimed) > 0 {
-		t.Errorf("mended: stopped by %s after %d calls, %d answers lost: %v", res.Limit, res.Calls, len(res.Earlier.Unclaimed), err)
+		t.Errorf("mended: stopped by %s after %d calls, %d answers lost: %v", res.Limit, res.Calls,
+			len(res.Earlier.Unclaimed), err)
 	}
 }

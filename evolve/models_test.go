@@ -153,7 +153,8 @@ func TestModelThatForgetsAttempts(t *testing.T) {
 			}
 		}
 		if attempts != sent || kept != sent {
-			t.Errorf("panics %v: %d attempts were made, %d are in the result and %d in the journal", panics, sent, attempts, kept)
+			t.Errorf("panics %v: %d attempts were made, %d are in the result and %d in the journal", panics, sent, attempts,
+				kept)
 		}
 	}
 }
@@ -187,11 +188,13 @@ func (k keyed) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, 
 // is charged as what it was announced as, whether its attempts say so or not.
 func TestMoneyForACheapModel(t *testing.T) {
 	for _, silent := range []bool{false, true} {
-		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: keyed{llm.Func(climber), "cheap", silent}, N: 4, Seed: 1})
-		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Money: 10, Models: []llm.Model{
-			{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
-			{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}},
-		}}})
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: keyed{llm.Func(climber), "cheap", silent}, N: 4,
+			Seed: 1})
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g},
+			Budget: evolve.Budget{Money: 10, Models: []llm.Model{
+				{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
+				{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}},
+			}}})
 		if err != nil || res.Calls != 10 || res.Limit != "Money" {
 			t.Errorf("%d calls of 1 each were made for 10, stopped by %s %s: %v", res.Calls, res.Stop, res.Limit, err)
 		}

@@ -33,13 +33,16 @@ func TestOlderJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg.Policy, cfg.Arms, cfg.Journal = &bandit.UCB1{C: 1}, earlierGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 3, Seed: 40}, 2), j
+		cfg.Policy, cfg.Arms, cfg.Journal = &bandit.UCB1{C: 1},
+			earlierGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 3, Seed: 40}, 2), j
 		got := mustRun(t, cfg)
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got.Calls != want.Calls || got.Stop != want.Stop || !reflect.DeepEqual(got.Best, want.Best) || !reflect.DeepEqual(got.Rounds, want.Rounds) {
-			t.Errorf("%d lines kept: %d calls, %s, best %v, want %d, %s, %v", kept, got.Calls, got.Stop, got.Best, want.Calls, want.Stop, want.Best)
+		if got.Calls != want.Calls || got.Stop != want.Stop || !reflect.DeepEqual(got.Best, want.Best) ||
+			!reflect.DeepEqual(got.Rounds, want.Rounds) {
+			t.Errorf("%d lines kept: %d calls, %s, best %v, want %d, %s, %v", kept, got.Calls, got.Stop, got.Best, want.Calls,
+				want.Stop, want.Best)
 		}
 		n := 0
 		for _, err := range record.Read(path) {

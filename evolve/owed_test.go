@@ -46,8 +46,9 @@ func (a *lateAsker) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generat
 // it only after another one has gone on.
 func TestOwedBeforeNewCalls(t *testing.T) {
 	for name, budget := range map[string]evolve.Budget{
-		"calls":       {Calls: 2},
-		"tokens":      {Tokens: 1000, Models: []llm.Model{{MaxTokens: 400, ActiveParams: 1}}}, // answers that say nothing of usage
+		"calls": {Calls: 2},
+		"tokens": {Tokens: 1000, Models: []llm.Model{{MaxTokens: 400,
+			ActiveParams: 1}}}, // answers that say nothing of usage
 		"evaluations": {Evaluations: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +71,8 @@ func TestOwedBeforeNewCalls(t *testing.T) {
 						&lateAsker{wait: slow, seed: 1, times: 1, model: model, eval: scorer},
 						&lateAsker{seed: 10, times: 3, model: model, eval: scorer},
 					}
-					if _, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: 2, Journal: j, Budget: budget}); err != nil {
+					if _, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: 2, Journal: j,
+						Budget: budget}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -91,7 +93,8 @@ func TestOwedBeforeNewCalls(t *testing.T) {
 				}
 				life(time.Minute)
 				if calls, evaluations := calls.Load(), evaluations.Load(); calls != 1 || evaluations != 1 {
-					t.Errorf("beside the call and the evaluation in the file, %d calls and %d evaluations were made", calls, evaluations)
+					t.Errorf("beside the call and the evaluation in the file, %d calls and %d evaluations were made", calls,
+						evaluations)
 				}
 			})
 		})

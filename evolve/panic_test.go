@@ -155,9 +155,11 @@ func (l learner) Learn(llm.Outcome) { l.b.at("Learn") }
 // was paid for.
 func TestRewardsAndScoresThatAreNoUse(t *testing.T) {
 	for _, reward := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 4), Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: 5},
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 4), Policy: &bandit.UCB1{},
+			Budget: evolve.Budget{Rounds: 5},
 			Reward: func(evolve.Generation) float64 { return reward }})
-		if err == nil || !strings.Contains(err.Error(), "reward") || !strings.Contains(err.Error(), "not finite") || res.Calls != 4 {
+		if err == nil || !strings.Contains(err.Error(), "reward") || !strings.Contains(err.Error(), "not finite") ||
+			res.Calls != 4 {
 			t.Errorf("reward %v: %v, with %d calls in the result, want 4", reward, err, res.Calls)
 		}
 		if r := res.Rounds[0].Reward; r != 0 {
@@ -168,11 +170,13 @@ func TestRewardsAndScoresThatAreNoUse(t *testing.T) {
 		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 3,
 			LLM: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) { return ok(score, req.Seed), nil })})
 		other := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 3, LLM: climber})
-		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g, other}, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: 20}})
+		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g, other}, Policy: &bandit.UCB1{},
+			Budget: evolve.Budget{Rounds: 20}})
 		if len(res.Rounds) != 20 || res.Best.Result.Valid && math.IsInf(res.Best.Result.Score, 0) {
 			t.Errorf("score %s: %d rounds, best %v", score, len(res.Rounds), res.Best.Result.Score)
 		}
-		asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: []uint32{1, 2}}))
+		asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+			ArmSeeds: []uint32{1, 2}}))
 	}
 }
 
@@ -192,8 +196,10 @@ func (closedArm) Update(bandit.Pull, float64) {}
 func (closedArm) String() string              { return "closedArm()" }
 
 func TestPolicyThatDrawsAClosedArm(t *testing.T) {
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 4), Policy: closedArm{}, Budget: evolve.Budget{RoundsPerArm: 2}})
-	if err == nil || !strings.Contains(err.Error(), "probability 1 of arm 0, which is closed") || res.Calls != 8 || res.Stop != evolve.StopError {
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 4), Policy: closedArm{},
+		Budget: evolve.Budget{RoundsPerArm: 2}})
+	if err == nil || !strings.Contains(err.Error(), "probability 1 of arm 0, which is closed") || res.Calls != 8 ||
+		res.Stop != evolve.StopError {
 		t.Errorf("%v, stopped by %s with %d calls in the result, want 8", err, res.Stop, res.Calls)
 	}
 }
@@ -206,12 +212,14 @@ func TestAbsurdSizes(t *testing.T) {
 			t.Errorf("N = %d: %v", n, err)
 		}
 		cfg.N = 1
-		if _, err := evolve.GreedyArms(cfg, n); err == nil || !strings.Contains(err.Error(), "arms: need at least 1, and at most ") {
+		if _, err := evolve.GreedyArms(cfg, n); err == nil ||
+			!strings.Contains(err.Error(), "arms: need at least 1, and at most ") {
 			t.Errorf("%d arms: %v", n, err)
 		}
 	}
 	for _, inFlight := range []int{1e9, math.MaxInt} {
-		res := mustRun(t, evolve.Config{Arms: arms(t, 3, 4), Policy: noisy{}, InFlight: inFlight, Budget: evolve.Budget{Calls: 30}})
+		res := mustRun(t, evolve.Config{Arms: arms(t, 3, 4), Policy: noisy{}, InFlight: inFlight,
+			Budget: evolve.Budget{Calls: 30}})
 		if res.Calls != 30 {
 			t.Errorf("%d in flight: %d calls", inFlight, res.Calls)
 		}

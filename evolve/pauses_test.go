@@ -13,7 +13,8 @@ import (
 // pausing makes a steady-state search of 64 children at an endpoint that turns away a share of all attempts.
 func pausing(t *testing.T, path string, window int, order evolve.Order, model llm.LLM) *evolve.Result {
 	cfg := evolve.Config{Budget: evolve.Budget{Calls: 64}, Arms: []evolve.Arm{newGreedy(t, evolve.GreedyConfig{
-		Task: newNumbers(t, "0"), LLM: llm.Retry(model, llm.RetryConfig{}), N: 64, Window: window, Order: order, Seed: 40, MaxGenerations: 1,
+		Task: newNumbers(t, "0"), LLM: llm.Retry(model, llm.RetryConfig{}), N: 64, Window: window, Order: order, Seed: 40,
+		MaxGenerations: 1,
 	})}}
 	if path != "" {
 		j := openJournal(t, path)
@@ -42,14 +43,16 @@ func TestPausesFreeTheWindow(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			model := newBusyModel(tt.share, overloaded)
-			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: llm.Retry(model, llm.RetryConfig{}), N: 24, Window: tt.window,
-				Order: tt.order, Seed: 40, MaxGenerations: 1})
+			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: llm.Retry(model, llm.RetryConfig{}), N: 24,
+				Window: tt.window,
+				Order:  tt.order, Seed: 40, MaxGenerations: 1})
 			_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 64}})
 			if never := tt.share == 1; (err != nil) != never { // a run that is never answered ends with an error
 				t.Errorf("%s: %v", tt.reason, err)
 			}
 			if model.most < tt.least || model.most > tt.most {
-				t.Errorf("%s: %d children under way at once with a window of %d, want %d to %d", tt.reason, model.most, tt.window, tt.least, tt.most)
+				t.Errorf("%s: %d children under way at once with a window of %d, want %d to %d", tt.reason, model.most, tt.window,
+					tt.least, tt.most)
 			}
 		})
 	}
@@ -75,10 +78,12 @@ func TestPausesAreReplayed(t *testing.T) {
 			again := newBusyModel(0.3, overloaded)
 			res := pausing(t, cut.Path, 4, evolve.AsTheyEnd, again)
 			if n := len(res.Earlier.Unclaimed); n > 0 || res.Stop != was.Stop || len(res.Arms[0].Generations) != 1 {
-				t.Errorf("cut after %d of %d lines: stopped by %s, and %d answers were not asked for again", cut.Records, cut.Of, res.Stop, n)
+				t.Errorf("cut after %d of %d lines: stopped by %s, and %d answers were not asked for again", cut.Records, cut.Of,
+					res.Stop, n)
 			}
 			if cut.Records == cut.Of && (len(again.sent) > 0 || res.Best.Program != was.Best.Program) {
-				t.Errorf("the whole journal: %d children asked for again, and the best is %q after %q", len(again.sent), res.Best.Program, was.Best.Program)
+				t.Errorf("the whole journal: %d children asked for again, and the best is %q after %q", len(again.sent),
+					res.Best.Program, was.Best.Program)
 			}
 		}
 	})

@@ -28,7 +28,8 @@ type fresh struct {
 
 func (f fresh) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	question := fmt.Sprintf("Case %d of %s?", f.i, program)
-	if _, err := llm.Ask(ctx, f.judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: question}}}); err != nil {
+	if _, err := llm.Ask(ctx, f.judge, llm.Request{Messages: []llm.Message{{Role: llm.User,
+		Content: question}}}); err != nil {
 		return eval.Result{}, err
 	}
 	return eval.Result{Valid: true, Score: float64(f.i % 3)}, nil
@@ -73,12 +74,13 @@ func prepare(t *testing.T, path string, p *preparer, budget evolve.Budget) (res 
 	t.Helper()
 	var mu sync.Mutex
 	p.judge = newCounting(instant)
-	p.Breeder = evolve.Breeder{Task: newNumbers(t, "0"), LLM: llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		mu.Lock()
-		told = append(told, req.Messages[len(req.Messages)-1].Content)
-		mu.Unlock()
-		return climber(ctx, req)
-	})}
+	p.Breeder = evolve.Breeder{Task: newNumbers(t, "0"),
+		LLM: llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			mu.Lock()
+			told = append(told, req.Messages[len(req.Messages)-1].Content)
+			mu.Unlock()
+			return climber(ctx, req)
+		})}
 	j := openJournal(t, path)
 	defer j.Close()
 	res, err = evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: budget, Journal: j})
@@ -113,7 +115,8 @@ func TestPrepare(t *testing.T) {
 		}
 	}
 	if asked != 16 || idle != 8 || asides != 24 || res.Calls != asked+asides || len(told) != asked {
-		t.Errorf("%d children were asked for in %d calls, %d not, %d answers of the judge, %d calls in all", asked, len(told), idle, asides, res.Calls)
+		t.Errorf("%d children were asked for in %d calls, %d not, %d answers of the judge, %d calls in all", asked, len(told),
+			idle, asides, res.Calls)
 	}
 	for _, prompt := range told {
 		if !strings.Contains(prompt, "> fresh case ") {
@@ -143,7 +146,8 @@ func TestPrepareEnds(t *testing.T) {
 	broken := &preparer{fails: errors.New("no cases")}
 	broken.judge = newCounting(instant)
 	broken.Breeder = evolve.Breeder{Task: newNumbers(t, "0"), LLM: climber}
-	if _, err := broken.Step(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no cases") || !broken.Done() {
+	if _, err := broken.Step(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no cases") ||
+		!broken.Done() {
 		t.Errorf("a Prepare that fails: %v", err)
 	}
 }

@@ -21,11 +21,12 @@ func TestEvaluationsBeyondTheMemory(t *testing.T) {
 	artifact := strings.Repeat("x", 64<<10)
 	run := func(path string) (*evolve.Result, int) {
 		var made, asked atomic.Int64
-		tk, err := task.New(task.Spec{Name: "large", Language: "text", Initial: "0", Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-			n := made.Add(1)
-			return eval.Result{Valid: true, Score: float64(n), Metrics: map[string]float64{"n": float64(n)},
-				Artifacts: map[string]string{"a": artifact, "b": artifact, "c": artifact, "d": artifact[:60<<10]}}, nil
-		})})
+		tk, err := task.New(task.Spec{Name: "large", Language: "text", Initial: "0",
+			Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+				n := made.Add(1)
+				return eval.Result{Valid: true, Score: float64(n), Metrics: map[string]float64{"n": float64(n)},
+					Artifacts: map[string]string{"a": artifact, "b": artifact, "c": artifact, "d": artifact[:60<<10]}}, nil
+			})})
 		if err != nil {
 			t.Fatal(err)
 		}

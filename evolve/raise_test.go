@@ -30,7 +30,8 @@ type hangs struct {
 func (h *hangs) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	time.Sleep(time.Duration(req.Seed%977) * time.Millisecond)
 	if h.sick.Load() && h.calls.Add(1)%2 == 0 {
-		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, MaxTokens: 100, Err: "silence"}}}, &llm.Error{Status: llm.Stalled, Err: errors.New("silence")}
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, MaxTokens: 100, Err: "silence"}}},
+			&llm.Error{Status: llm.Stalled, Err: errors.New("silence")}
 	}
 	return climber(ctx, req)
 }
@@ -59,7 +60,8 @@ func TestRaisedStalls(t *testing.T) {
 			sent := model.total()
 			res, again, err := jb.run(t.Context(), t, path)
 			if err != nil || res.Limit != "Stalls" || res.Calls == 0 || model.total() != sent || !bytes.Equal(sick, again) {
-				t.Fatalf("with the same limit: stopped by %s after %d calls, %d made again: %v", res.Limit, res.Calls, model.total()-sent, err)
+				t.Fatalf("with the same limit: stopped by %s after %d calls, %d made again: %v", res.Limit, res.Calls,
+					model.total()-sent, err)
 			}
 			answered := res.Calls
 
@@ -76,12 +78,14 @@ func TestRaisedStalls(t *testing.T) {
 			}
 			sent = model.total()
 			if _, again, err := jb.run(t.Context(), t, path); err != nil || model.total() != sent || !bytes.Equal(well, again) {
-				t.Errorf("made again: %v, %d calls (-first +again)\n%s", err, model.total()-sent, cmp.Diff(string(well), string(again)))
+				t.Errorf("made again: %v, %d calls (-first +again)\n%s", err, model.total()-sent,
+					cmp.Diff(string(well), string(again)))
 			}
 			for _, n := range []int{10, 50, 101} {
 				jb.tweak = withStalls(n)
 				_, _, err := jb.run(t.Context(), t, path)
-				if want := fmt.Sprintf(`Budget.Stalls is "100", this run's "%d": put that back`, n); !errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), want) {
+				if want := fmt.Sprintf(`Budget.Stalls is "100", this run's "%d": put that back`, n); !errors.Is(err,
+					journal.ErrDiverged) || !strings.Contains(err.Error(), want) {
 					t.Errorf("with a limit of %d where 100 did not bind: %v, want %s", n, err, want)
 				}
 			}
@@ -181,7 +185,8 @@ func TestRaisedLimits(t *testing.T) {
 				}
 				res, first := run(1, path)
 				sent := model.total()
-				if _, again := run(1, path); res.Limit != limit || res.Calls == 0 || !bytes.Equal(first, again) || model.total() != sent {
+				if _, again := run(1, path); res.Limit != limit || res.Calls == 0 || !bytes.Equal(first, again) ||
+					model.total() != sent {
 					t.Fatalf("%s: stopped by %s after %d calls, made again with %d", limit, res.Limit, res.Calls, model.total()-sent)
 				}
 				res, more := run(1000, path)
@@ -192,7 +197,8 @@ func TestRaisedLimits(t *testing.T) {
 				if _, again := run(1000, path); !bytes.Equal(more, again) || model.total() != sent {
 					t.Errorf("%s raised and made again: %d calls", limit, model.total()-sent)
 				}
-				if _, want := run(1000, ""); limit == "WallTime" && inFlight == 1 && !bytes.Equal(thisLife(t, more), thisLife(t, want)) {
+				if _, want := run(1000, ""); limit == "WallTime" && inFlight == 1 &&
+					!bytes.Equal(thisLife(t, more), thisLife(t, want)) {
 					t.Errorf("raised, the time gives another result (-undisturbed +raised)\n%s", cmp.Diff(string(want), string(more)))
 				}
 			})
@@ -209,9 +215,11 @@ func TestNotRaised(t *testing.T) {
 		"a larger one and more": func(b *evolve.Budget) { b.Stalls, b.Calls = 50, 50 },
 	} {
 		path := journalPath(t)
-		jb := job{k: 3, n: 4, inFlight: 1, calls: 40, tweak: withStalls(3), model: llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, MaxTokens: 100}}}, &llm.Error{Status: llm.Stalled, Err: errors.New("silence")}
-		})}
+		jb := job{k: 3, n: 4, inFlight: 1, calls: 40, tweak: withStalls(3),
+			model: llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, MaxTokens: 100}}},
+					&llm.Error{Status: llm.Stalled, Err: errors.New("silence")}
+			})}
 		if _, _, err := jb.run(t.Context(), t, path); err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +250,8 @@ func TestRaisedWithAnAllocatorInside(t *testing.T) {
 			t.Fatal(err)
 		}
 		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{inner}, Journal: j,
-			Budget: evolve.Budget{Calls: 60, Tokens: tt.tokens, Models: []llm.Model{{Key: "m", MaxTokens: 100, ActiveParams: 1}}}})
+			Budget: evolve.Budget{Calls: 60, Tokens: tt.tokens,
+				Models: []llm.Model{{Key: "m", MaxTokens: 100, ActiveParams: 1}}}})
 		if err != nil || res.Limit != tt.limit {
 			t.Fatalf("%d tokens: stopped by %s %s after %d calls: %v", tt.tokens, res.Stop, res.Limit, res.Calls, err)
 		}

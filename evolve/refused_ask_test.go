@@ -33,7 +33,8 @@ func TestEvaluatorsThatTheBudgetRefuses(t *testing.T) {
 				tk := newNumbers(t, "0")
 				judged := task.WithEvaluator(tk, eval.Func(func(ctx context.Context, p string) (eval.Result, error) {
 					for i := range uint32(2) {
-						_, err := llm.Ask(ctx, judge, llm.Request{Seed: i, Messages: tk.Prompt(task.Ask{Parents: []eval.Candidate{{Program: p}}})})
+						_, err := llm.Ask(ctx, judge, llm.Request{Seed: i,
+							Messages: tk.Prompt(task.Ask{Parents: []eval.Candidate{{Program: p}}})})
 						if err != nil && tt.strict {
 							return eval.Result{}, err
 						}
@@ -41,11 +42,14 @@ func TestEvaluatorsThatTheBudgetRefuses(t *testing.T) {
 					return tk.Evaluate(ctx, p)
 				}))
 				g := newGreedy(t, evolve.GreedyConfig{Task: judged, LLM: judge, N: 1, Seed: 43})
-				res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Journal: j, Budget: evolve.Budget{Calls: calls}})
+				res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Journal: j,
+					Budget: evolve.Budget{Calls: calls}})
 				if err != nil || res.Limit != "Calls" || res.Calls != spent || len(res.Earlier.Unclaimed) > 0 {
-					t.Fatalf("%s, budget of %d: stopped by %s %s after %d calls, %d unclaimed: %v", tt.reason, calls, res.Stop, res.Limit, res.Calls, len(res.Earlier.Unclaimed), err)
+					t.Fatalf("%s, budget of %d: stopped by %s %s after %d calls, %d unclaimed: %v", tt.reason, calls, res.Stop,
+						res.Limit, res.Calls, len(res.Earlier.Unclaimed), err)
 				}
-				return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 1)}))
+				return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+					ArmSeeds: make([]uint32, 1)}))
 			}
 			_, want := run()
 			if _, got := run(); !bytes.Equal(got, want) || judge.total() != spent {

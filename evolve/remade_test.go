@@ -43,8 +43,10 @@ func TestFailedCallIsMadeAgain(t *testing.T) {
 					for i := range 3 {
 						arms = append(arms, &asker{l: llm.Retry(llm.Limit(endpoint, 8), llm.RetryConfig{}), n: 4, seed: uint32(i)})
 					}
-					res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight, Journal: j, Budget: evolve.Budget{Calls: 40}})
-					return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 3)})), err
+					res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight,
+						Journal: j, Budget: evolve.Budget{Calls: 40}})
+					return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+						ArmSeeds: make([]uint32, 3)})), err
 				}
 				path := journalPath(t)
 				for range 3 { // and where it was tried again, calls has gone past that one
@@ -55,14 +57,16 @@ func TestFailedCallIsMadeAgain(t *testing.T) {
 				well.Store(true)
 				res, got, err := run(path)
 				if err != nil || res.Calls < 40 || res.Limit != "Calls" {
-					t.Fatalf("call %d failed, %d in flight: with a healthy endpoint: stopped by %s with %d calls: %v", fails, inFlight, res.Stop, res.Calls, err)
+					t.Fatalf("call %d failed, %d in flight: with a healthy endpoint: stopped by %s with %d calls: %v", fails, inFlight,
+						res.Stop, res.Calls, err)
 				}
 				all, n := readReport(t, got).Total, 0
 				for _, class := range llm.Classes() {
 					n += all.Attempts[class]
 				}
 				if int64(n) != sent.Load() {
-					t.Errorf("call %d failed, %d in flight: %d attempts were made, %d are in the account", fails, inFlight, sent.Load(), n)
+					t.Errorf("call %d failed, %d in flight: %d attempts were made, %d are in the account", fails, inFlight,
+						sent.Load(), n)
 				}
 				if _, again, err := run(path); err != nil || !bytes.Equal(got, again) {
 					t.Errorf("call %d failed, %d in flight: its journal does not reproduce it: %v", fails, inFlight, err)
@@ -98,7 +102,8 @@ func TestFailureStandsOnceOthersWereAnswered(t *testing.T) {
 				model.sent = map[string]int{}
 				j := openJournal(t, path)
 				defer j.Close()
-				g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: model, N: n, Window: window, Order: order, Seed: 40, MaxGenerations: 1})
+				g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: model, N: n, Window: window, Order: order,
+					Seed: 40, MaxGenerations: 1})
 				return evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 100}, Journal: j})
 			}
 			path := journalPath(t)
@@ -107,7 +112,8 @@ func TestFailureStandsOnceOthersWereAnswered(t *testing.T) {
 			}
 			well.Store(true)
 			res, err := run(path)
-			if err != nil || res.Stop != evolve.StopExhausted || res.Calls != n-1 || model.total() != n-1-20 || len(res.Earlier.Unclaimed) > 0 {
+			if err != nil || res.Stop != evolve.StopExhausted || res.Calls != n-1 || model.total() != n-1-20 ||
+				len(res.Earlier.Unclaimed) > 0 {
 				t.Errorf("%v: stopped by %s with %d calls, of which %d were made now and %d answers were not asked for again: %v",
 					order, res.Stop, res.Calls, model.total(), len(res.Earlier.Unclaimed), err)
 			}
@@ -167,7 +173,8 @@ func TestAttemptsBeforeAKillAreCounted(t *testing.T) {
 				n += all.Attempts[class]
 			}
 			if n != seen || all.Lost == 0 || retries > 0 && all.Aborted == 0 {
-				t.Errorf("%d retries: the endpoint saw %d attempts, %d are in the account (%d lost, %d calls aborted)", retries, seen, n, all.Lost, all.Aborted)
+				t.Errorf("%d retries: the endpoint saw %d attempts, %d are in the account (%d lost, %d calls aborted)", retries,
+					seen, n, all.Lost, all.Aborted)
 			}
 		})
 	}
@@ -186,7 +193,8 @@ func (f *fickle) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation
 		f.life = f.lives.Add(1)
 	}
 	return f.Breed(ctx, turn, 6, func(i int) evolve.Brief {
-		return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{f.Best()}}, Seed: uint32(f.life)<<16 | uint32(f.Steps()*100+i)}
+		return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{f.Best()}},
+			Seed: uint32(f.life)<<16 | uint32(f.Steps()*100+i)}
 	}, nil)
 }
 
@@ -202,7 +210,8 @@ func TestAnswersThatNobodyAsksForAgain(t *testing.T) {
 		defer j.Close()
 		arm := &fickle{Breeder: evolve.Breeder{Task: newNumbers(t, "0"), LLM: climber}, lives: &lives}
 		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 1}, Journal: j})
-		return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 1)}))
+		return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+			ArmSeeds: make([]uint32, 1)}))
 	}
 	path := journalPath(t)
 	if res, _ := run(path); len(res.Earlier.Unclaimed) > 0 || logged.Len() > 0 {
@@ -225,7 +234,8 @@ func TestAnswersThatNobodyAsksForAgain(t *testing.T) {
 	res, got := run(path)
 	all := readReport(t, got).Total
 	if res.Calls != 6 || len(res.Earlier.Unclaimed) != 4 || all == nil || all.Unclaimed != 4 || all.Calls[llm.Real] != 10 {
-		t.Errorf("%d calls in the result, %d answers not asked for again; the account has %+v", res.Calls, len(res.Earlier.Unclaimed), all)
+		t.Errorf("%d calls in the result, %d answers not asked for again; the account has %+v", res.Calls,
+			len(res.Earlier.Unclaimed), all)
 	}
 	if !strings.Contains(logged.String(), "level=WARN") || !strings.Contains(logged.String(), "calls=4") {
 		t.Errorf("the log says %q, want a warning of 4 calls", &logged)

@@ -72,7 +72,8 @@ func TestJournalNoticesOtherRequests(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, err := func() (*evolve.Result, []byte, error) {
-				j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "numbers", "N": "4"}})
+				j, err := journal.Open(path, journal.Config{Resume: true,
+					Fingerprint: journal.Fingerprint{"task": "numbers", "N": "4"}})
 				if err != nil {
 					return nil, nil, err
 				}
@@ -81,7 +82,8 @@ func TestJournalNoticesOtherRequests(t *testing.T) {
 				if err != nil {
 					return nil, nil, err
 				}
-				res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: 2, Journal: j, Budget: evolve.Budget{Calls: 40}})
+				res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: 2, Journal: j,
+					Budget: evolve.Budget{Calls: 40}})
 				return res, nil, err
 			}()
 			if !errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), "asks for") {
@@ -125,7 +127,8 @@ func TestRetryWithoutRoomFailsTheCallAlone(t *testing.T) {
 func TestJournalKeepsTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := journalPath(t)
-		jb := job{k: 2, n: 3, inFlight: 1, calls: 18, model: slowly(func(llm.Request) time.Duration { return 4 * time.Second })}
+		jb := job{k: 2, n: 3, inFlight: 1, calls: 18,
+			model: slowly(func(llm.Request) time.Duration { return 4 * time.Second })}
 		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second) // in the third generation
 		defer cancel()
 		if res, _, err := jb.run(ctx, t, path); err != nil || res.Stop != evolve.StopCanceled {
@@ -156,7 +159,8 @@ func (*plain) Update(bandit.Pull, float64) {}
 
 func TestJournalOfAPolicyThatDoesNotPrintItself(t *testing.T) {
 	path := journalPath(t)
-	jb := job{k: 2, n: 3, inFlight: 1, calls: 9, model: climber, tweak: func(c *evolve.Config) { c.Policy = &plain{new(int)} }}
+	jb := job{k: 2, n: 3, inFlight: 1, calls: 9, model: climber,
+		tweak: func(c *evolve.Config) { c.Policy = &plain{new(int)} }}
 	for range 2 {
 		if _, _, err := jb.run(t.Context(), t, path); err != nil {
 			t.Error(err)
@@ -217,19 +221,21 @@ func late(t *testing.T, took func(program string) time.Duration) task.Task {
 // Stopped by the time that a run may take, with arms at different stages, a finished run is reproduced.
 func TestJournalReplaysWallTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for wall := 3000 * time.Millisecond; wall < 6*time.Second; wall += notrun.Length(1300*time.Millisecond, 433*time.Millisecond) {
+		for wall := 3000 * time.Millisecond; wall < 6*time.Second; wall += notrun.Length(1300*time.Millisecond,
+			433*time.Millisecond) {
 			path := journalPath(t)
-			jb := job{k: 6, n: 5, inFlight: 5, tweak: func(c *evolve.Config) { c.Budget.WallTime = wall }, model: llm.Limit(llm.Func(
-				func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-					// Calls end at once or later, and take their time to give up.
-					select {
-					case <-time.After(time.Duration(req.Seed%977) * time.Millisecond):
-						return ok(fmt.Sprintf("```text\n%v\n```", parent(req)+float64(req.Seed%13)), req.Seed), nil
-					case <-ctx.Done():
-						time.Sleep(time.Duration(req.Seed%97) * time.Millisecond)
-						return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Canceled, MaxTokens: 100, Err: "canceled"}}}, ctx.Err()
-					}
-				}), 12)}
+			jb := job{k: 6, n: 5, inFlight: 5, tweak: func(c *evolve.Config) { c.Budget.WallTime = wall },
+				model: llm.Limit(llm.Func(
+					func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+						// Calls end at once or later, and take their time to give up.
+						select {
+						case <-time.After(time.Duration(req.Seed%977) * time.Millisecond):
+							return ok(fmt.Sprintf("```text\n%v\n```", parent(req)+float64(req.Seed%13)), req.Seed), nil
+						case <-ctx.Done():
+							time.Sleep(time.Duration(req.Seed%97) * time.Millisecond)
+							return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Canceled, MaxTokens: 100, Err: "canceled"}}}, ctx.Err()
+						}
+					}), 12)}
 			res, first, err := jb.run(t.Context(), t, path)
 			if err != nil || res.Limit != "WallTime" {
 				t.Fatalf("stopped by %s %s: %v", res.Stop, res.Limit, err)
@@ -260,7 +266,8 @@ func TestWallTimeOfOtherArms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stubborn{list[0]}}, Budget: evolve.Budget{WallTime: 1500 * time.Millisecond}})
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stubborn{list[0]}},
+			Budget: evolve.Budget{WallTime: 1500 * time.Millisecond}})
 		if err != nil || res.Stop != evolve.StopBudget || res.Limit != "WallTime" {
 			t.Errorf("stopped by %s %s: %v", res.Stop, res.Limit, err)
 		}
@@ -292,7 +299,8 @@ func TestJournalReplaysEvalTime(t *testing.T) {
 			if err != nil || res.Limit != "EvalTime" {
 				t.Fatalf("stopped by %s %s: %v", res.Stop, res.Limit, err)
 			}
-			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: 8}, ArmSeeds: make([]uint32, 2)}))
+			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: 8},
+				ArmSeeds: make([]uint32, 2)}))
 		}
 		first := run()
 		if !bytes.Contains(first, []byte("took more than")) || !bytes.Contains(first, []byte("no room")) {
@@ -301,7 +309,8 @@ func TestJournalReplaysEvalTime(t *testing.T) {
 		evaluations.Store(0)
 		begin := time.Now()
 		if again := run(); !bytes.Equal(first, again) || evaluations.Load() != 0 || time.Since(begin) > 0 {
-			t.Errorf("made again with %d evaluations in %v (-first +again)\n%s", evaluations.Load(), time.Since(begin), cmp.Diff(string(first), string(again)))
+			t.Errorf("made again with %d evaluations in %v (-first +again)\n%s", evaluations.Load(), time.Since(begin),
+				cmp.Diff(string(first), string(again)))
 		}
 	})
 }
@@ -309,13 +318,16 @@ func TestJournalReplaysEvalTime(t *testing.T) {
 // Waiting for an equal program's evaluation takes none of the time of evaluations.
 func TestEvalTimeCountsAnEvaluationOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		arm := newGreedy(t, evolve.GreedyConfig{Task: late(t, func(string) time.Duration { return time.Second }), N: 6, MaxGenerations: 3,
+		arm := newGreedy(t, evolve.GreedyConfig{Task: late(t, func(string) time.Duration { return time.Second }), N: 6,
+			MaxGenerations: 3,
 			LLM: llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 				return ok(fmt.Sprint(parent(req)+1), 1), nil
 			})})
-		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{EvalTime: 10 * time.Second, EvalWorst: 1500 * time.Millisecond}})
+		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm},
+			Budget: evolve.Budget{EvalTime: 10 * time.Second, EvalWorst: 1500 * time.Millisecond}})
 		if res.Stop != evolve.StopExhausted || res.Calls != 18 {
-			t.Errorf("stopped by %s %s after %d calls: one second's evaluation took the time of all", res.Stop, res.Limit, res.Calls)
+			t.Errorf("stopped by %s %s after %d calls: one second's evaluation took the time of all", res.Stop, res.Limit,
+				res.Calls)
 		}
 	})
 }
@@ -380,7 +392,8 @@ func TestLostIsNotForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "numbers", "N": "3"}})
+		j, err := journal.Open(path, journal.Config{Resume: true,
+			Fingerprint: journal.Fingerprint{"task": "numbers", "N": "3"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -417,9 +430,11 @@ func TestBudgetOfServersThatLie(t *testing.T) {
 		reason   string
 		attempts []llm.Attempt
 	}{
-		{"negative usage", []llm.Attempt{{Status: llm.OK, MaxTokens: 100, Usage: &llm.Usage{PromptTokens: -1000, CompletionTokens: -5}},
+		{"negative usage", []llm.Attempt{{Status: llm.OK, MaxTokens: 100,
+			Usage: &llm.Usage{PromptTokens: -1000, CompletionTokens: -5}},
 			{Status: llm.OK, MaxTokens: 100, Usage: &llm.Usage{PromptTokens: 100, CompletionTokens: 100}}}},
-		{"absurd usage", []llm.Attempt{{Status: llm.OK, MaxTokens: 100, Usage: &llm.Usage{PromptTokens: math.MaxInt, CompletionTokens: math.MaxInt}}}},
+		{"absurd usage", []llm.Attempt{{Status: llm.OK, MaxTokens: 100,
+			Usage: &llm.Usage{PromptTokens: math.MaxInt, CompletionTokens: math.MaxInt}}}},
 		{"no usage", []llm.Attempt{{Status: llm.OK, MaxTokens: 100}}},
 		{"no usage and no cap", []llm.Attempt{{Status: llm.OK}}},
 		{"no attempts", nil},
@@ -433,7 +448,8 @@ func TestBudgetOfServersThatLie(t *testing.T) {
 				})})
 			res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: b})
 			if res.Stop != evolve.StopBudget || res.Calls < 1 {
-				t.Errorf("%s: stopped by %s after %d calls with tokens %d, FLOPs %v, money %v", tt.reason, res.Stop, res.Calls, b.Tokens, b.FLOPs, b.Money)
+				t.Errorf("%s: stopped by %s after %d calls with tokens %d, FLOPs %v, money %v", tt.reason, res.Stop, res.Calls,
+					b.Tokens, b.FLOPs, b.Money)
 			}
 		}
 	}
@@ -447,12 +463,14 @@ func TestAllocatorBudget(t *testing.T) {
 		"Tokens": {Tokens: 1, Models: m}, "FLOPs": {FLOPs: 1, Models: m}, "Money": {Money: 1, Models: m},
 		"EvalTime": {EvalTime: 1, EvalWorst: 1}, "WallTime": {WallTime: 1},
 	} {
-		if _, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 2, 2), Policy: noisy{}, Budget: b}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 2, 2), Policy: noisy{}, Budget: b}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
 	target := -1.0
-	a, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 2, 2), Policy: noisy{}, Budget: evolve.Budget{Target: &target}})
+	a, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 2, 2), Policy: noisy{},
+		Budget: evolve.Budget{Target: &target}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -466,8 +484,10 @@ func TestAllocatorBudget(t *testing.T) {
 func TestEvalTimeDoesNotCountTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := late(t, func(string) time.Duration { return time.Second })
-		arm := newNoisy(t, population.Config{Task: task.WithEvaluator(slow, eval.Limit(slow, 2)), N: 20, LLM: climber, MaxGenerations: 1})
-		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{EvalTime: time.Hour, EvalWorst: 1500 * time.Millisecond}})
+		arm := newNoisy(t, population.Config{Task: task.WithEvaluator(slow, eval.Limit(slow, 2)), N: 20, LLM: climber,
+			MaxGenerations: 1})
+		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm},
+			Budget: evolve.Budget{EvalTime: time.Hour, EvalWorst: 1500 * time.Millisecond}})
 		for _, c := range res.Arms[0].Generations[0].Children {
 			if strings.Contains(c.Result.Reason, "took more") {
 				t.Errorf("child %d: %s", c.Index, c.Result.Reason)
@@ -480,15 +500,18 @@ func TestEvalTimeDoesNotCountTheQueue(t *testing.T) {
 func TestStallsRefuseNoEvaluation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int64
-		arm := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 20, LLM: llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-			if calls.Add(1) <= 5 {
-				time.Sleep(time.Second / 2)
-				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, MaxTokens: 10}}}, &llm.Error{Status: llm.Stalled, Err: errors.New("silence")}
-			}
-			time.Sleep(time.Second)
-			return ok("7", req.Seed), nil
-		})})
-		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Stalls: 2, EvalTime: time.Hour, EvalWorst: time.Second}})
+		arm := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 20,
+			LLM: llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+				if calls.Add(1) <= 5 {
+					time.Sleep(time.Second / 2)
+					return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, MaxTokens: 10}}},
+						&llm.Error{Status: llm.Stalled, Err: errors.New("silence")}
+				}
+				time.Sleep(time.Second)
+				return ok("7", req.Seed), nil
+			})})
+		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm},
+			Budget: evolve.Budget{Stalls: 2, EvalTime: time.Hour, EvalWorst: time.Second}})
 		if res.Limit != "Stalls" || res.Best.Result.Score != 7 {
 			t.Errorf("stopped by %s with score %v: an answer was not scored", res.Limit, res.Best.Result.Score)
 		}
@@ -511,11 +534,13 @@ func TestJournalReplaysEvaluationsThatWereAbandoned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Journal: j, InFlight: 2, Budget: evolve.Budget{WallTime: 5 * time.Second}})
+			res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Journal: j, InFlight: 2,
+				Budget: evolve.Budget{WallTime: 5 * time.Second}})
 			if err != nil || res.Limit != "WallTime" {
 				t.Fatalf("stopped by %s %s: %v", res.Stop, res.Limit, err)
 			}
-			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: 8}, ArmSeeds: make([]uint32, 3)}))
+			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel, N: 8},
+				ArmSeeds: make([]uint32, 3)}))
 		}
 		first := run()
 		if !bytes.Contains(first, []byte("was abandoned")) {

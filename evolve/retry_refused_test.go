@@ -37,7 +37,8 @@ func TestRetryThatFindsTheRoomGone(t *testing.T) {
 			if err != nil || res.Limit != "Tokens" {
 				t.Fatalf("stopped by %s %s: %v", res.Stop, res.Limit, err)
 			}
-			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 1)}))
+			return asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+				ArmSeeds: make([]uint32, 1)}))
 		}
 		want := run()
 		if got := run(); !bytes.Equal(got, want) {

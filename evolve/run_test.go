@@ -31,13 +31,15 @@ func mustRun(t testing.TB, cfg evolve.Config) *evolve.Result {
 func TestRunSpendsTheBudget(t *testing.T) {
 	for _, inFlight := range []int{1, 3, 10} {
 		for _, calls := range []int{1, 7, 8, 83} {
-			res := mustRun(t, evolve.Config{Arms: arms(t, 5, 8), Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Calls: calls}})
+			res := mustRun(t, evolve.Config{Arms: arms(t, 5, 8), Policy: &bandit.UCB1{}, InFlight: inFlight,
+				Budget: evolve.Budget{Calls: calls}})
 			made := 0
 			for range res.Attempts {
 				made++
 			}
 			if made != calls || res.Calls != calls || res.Stop != evolve.StopBudget || res.Limit != "Calls" {
-				t.Errorf("%d in flight, budget %d: %d calls counted, %d made, stopped by %s %s", inFlight, calls, res.Calls, made, res.Stop, res.Limit)
+				t.Errorf("%d in flight, budget %d: %d calls counted, %d made, stopped by %s %s", inFlight, calls, res.Calls, made,
+					res.Stop, res.Limit)
 			}
 			if want := (calls + 7) / 8; len(res.Rounds) != want {
 				t.Errorf("%d in flight, budget %d: %d rounds, want %d", inFlight, calls, len(res.Rounds), want)
@@ -63,7 +65,8 @@ func TestRunFindsTheBest(t *testing.T) {
 }
 
 func TestRunClosesArms(t *testing.T) {
-	res := mustRun(t, evolve.Config{Arms: arms(t, 3, 2), Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: 100, RoundsPerArm: 4}})
+	res := mustRun(t, evolve.Config{Arms: arms(t, 3, 2), Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Rounds: 100, RoundsPerArm: 4}})
 	if res.Stop != evolve.StopExhausted || len(res.Rounds) != 12 {
 		t.Errorf("stopped by %s after %d rounds, want exhausted after 12", res.Stop, len(res.Rounds))
 	}
@@ -86,7 +89,8 @@ func TestRunClosesArmsThatAreDone(t *testing.T) {
 
 func TestRunTarget(t *testing.T) {
 	target := 0.02
-	res := mustRun(t, evolve.Config{Arms: arms(t, 4, 8), Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: 1000, Target: &target}})
+	res := mustRun(t, evolve.Config{Arms: arms(t, 4, 8), Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Rounds: 1000, Target: &target}})
 	if res.Stop != evolve.StopTarget || res.Best.Result.Score < target || len(res.Rounds) == 1000 {
 		t.Errorf("stopped by %s at %v after %d rounds", res.Stop, res.Best.Result.Score, len(res.Rounds))
 	}
@@ -118,7 +122,8 @@ func TestRunCancel(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 10500*time.Millisecond)
 			defer cancel()
-			res, err := evolve.Run(ctx, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Calls: 1 << 20}})
+			res, err := evolve.Run(ctx, evolve.Config{Arms: list, Policy: &bandit.UCB1{}, InFlight: inFlight,
+				Budget: evolve.Budget{Calls: 1 << 20}})
 			if err != nil || res.Stop != evolve.StopCanceled {
 				t.Fatalf("stopped by %s with %v", res.Stop, err)
 			}
@@ -142,7 +147,8 @@ func TestRunCancel(t *testing.T) {
 
 func TestRunErrorKeepsWhatWasPaidFor(t *testing.T) {
 	calls := atomic.Int64{}
-	dead := &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Endpoint: "http://localhost:1", Err: errors.New("connection refused")}
+	dead := &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Endpoint: "http://localhost:1",
+		Err: errors.New("connection refused")}
 	model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		if calls.Add(1) > 20 {
 			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindRefused}}}, dead
@@ -153,7 +159,8 @@ func TestRunErrorKeepsWhatWasPaidFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 100}})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Calls: 100}})
 	if !errors.Is(err, dead) || res == nil || res.Stop != evolve.StopError {
 		t.Fatalf("result %v, error %v", res, err)
 	}
@@ -244,7 +251,8 @@ func TestRunPolicyErrors(t *testing.T) {
 		{"-1", constant(-1), nil},
 		{"reward NaN", noisy{}, func(evolve.Generation) float64 { return math.NaN() }},
 	} {
-		res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 2), Policy: tt.policy, Reward: tt.reward, Budget: evolve.Budget{Rounds: 3}})
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms(t, 2, 2), Policy: tt.policy, Reward: tt.reward,
+			Budget: evolve.Budget{Rounds: 3}})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || res == nil || res.Stop != evolve.StopError {
 			t.Errorf("error %v, want one that says %q", err, tt.want)
 		}
@@ -294,15 +302,16 @@ func TestRunReward(t *testing.T) {
 func TestRunEvents(t *testing.T) {
 	var kinds []string
 	calls := 0
-	mustRun(t, evolve.Config{Arms: arms(t, 2, 3), Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: 3}, Observer: func(e evolve.Event) {
-		kinds = append(kinds, string(e.Kind))
-		if e.Kind == evolve.EventGeneration {
-			calls += len(e.Generation.Children)
-			if e.Calls != calls || e.Generation.Children[0].Attempts == nil {
-				t.Errorf("event says %d calls, want %d", e.Calls, calls)
+	mustRun(t, evolve.Config{Arms: arms(t, 2, 3), Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: 3},
+		Observer: func(e evolve.Event) {
+			kinds = append(kinds, string(e.Kind))
+			if e.Kind == evolve.EventGeneration {
+				calls += len(e.Generation.Children)
+				if e.Calls != calls || e.Generation.Children[0].Attempts == nil {
+					t.Errorf("event says %d calls, want %d", e.Calls, calls)
+				}
 			}
-		}
-	}})
+		}})
 	if got := strings.Join(kinds, " "); got != strings.Repeat("draw child child child generation ", 3)+"stop" {
 		t.Errorf("events: %s", got)
 	}
@@ -322,7 +331,8 @@ func TestAllocatorsNest(t *testing.T) {
 	var outer []evolve.Arm
 	var inner []*evolve.Allocator
 	for range 3 {
-		a, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 4, 5), Policy: &bandit.UCB1{}, Budget: evolve.Budget{RoundsPerArm: 2}})
+		a, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 4, 5), Policy: &bandit.UCB1{},
+			Budget: evolve.Budget{RoundsPerArm: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,8 @@ func (a *advised) Start(ctx context.Context, turn *evolve.Turn) error {
 
 func (a *advised) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	return a.Breed(ctx, turn, 4, func(i int) evolve.Brief {
-		return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{a.Best()}}, Seed: evolve.ChildSeed(a.seed, 4, a.Steps()-1, i)}
+		return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{a.Best()}},
+			Seed: evolve.ChildSeed(a.seed, 4, a.Steps()-1, i)}
 	}, nil)
 }
 
@@ -72,7 +73,8 @@ func TestCallsBeforeTheFirstStep(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
 				res, err := evolve.Run(ctx, cfg)
-				return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel}, ArmSeeds: make([]uint32, 2)})), err
+				return res, asJSON(t, report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: testModel},
+					ArmSeeds: make([]uint32, 2)})), err
 			}
 			_, want, err := run("")
 			if err != nil || answered.Load() != 30 {
@@ -91,8 +93,10 @@ func TestCallsBeforeTheFirstStep(t *testing.T) {
 			for range res.EachCall {
 				attempts++
 			}
-			if err != nil || res.Limit != "Calls" || res.Calls != 30 || int(answered.Load()) != 30 || !bytes.Equal(thisLife(t, got), thisLife(t, want)) {
-				t.Errorf("advice fails %v: stopped by %s %s with %d calls of %d answered: %v", fails, res.Stop, res.Limit, res.Calls, answered.Load(), err)
+			if err != nil || res.Limit != "Calls" || res.Calls != 30 || int(answered.Load()) != 30 ||
+				!bytes.Equal(thisLife(t, got), thisLife(t, want)) {
+				t.Errorf("advice fails %v: stopped by %s %s with %d calls of %d answered: %v", fails, res.Stop, res.Limit,
+					res.Calls, answered.Load(), err)
 			}
 			if fails && attempts != 32 || !fails && attempts != 30 {
 				t.Errorf("advice fails %v: %d calls in the result", fails, attempts)
@@ -125,7 +129,8 @@ func TestWallTimeBeforeTheFirstStep(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 				defer cancel()
-				return evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{WallTime: wall, Calls: 20}})
+				return evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Journal: j,
+					Budget: evolve.Budget{WallTime: wall, Calls: 20}})
 			}
 			for range 2 {
 				if res, err := run(10 * time.Second); err != nil || res.Stop != evolve.StopBudget || res.Limit != "WallTime" {

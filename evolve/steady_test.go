@@ -23,7 +23,8 @@ import (
 	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
-var steadySeeds = flag.Int("steady-seeds", 0, "how many seeds TestSteady plays on circle packing; 0: one, on a task that takes no time")
+var steadySeeds = flag.Int("steady-seeds", 0,
+	"how many seeds TestSteady plays on circle packing; 0: one, on a task that takes no time")
 
 // heavyTail is the latency of TestSteady and of the benchmarks.
 var heavyTail = runtest.HeavyTail
@@ -63,7 +64,8 @@ func TestSteady(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &runtest.Watched{LLM: model}
 				l := llm.Limit(p, 16)
-				g := newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: l, N: k.n, Window: k.window, Order: k.order, Breadth: k.b, Seed: uint32(1000 + s)})
+				g := newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: l, N: k.n, Window: k.window, Order: k.order, Breadth: k.b,
+					Seed: uint32(1000 + s)})
 				begin := time.Now()
 				res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 512}})
 				took[i] += time.Since(begin).Seconds() / float64(seeds)
@@ -79,7 +81,8 @@ func TestSteady(t *testing.T) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%d seeds\tslots busy\tseconds\tbest score\tagainst the barrier\n", seeds)
 	for i, k := range kinds {
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%s\t%s\n", k.name, slots[i], took[i], interval(scores[i]), interval(minus(scores[i], scores[0])))
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%s\t%s\n", k.name, slots[i], took[i], interval(scores[i]),
+			interval(minus(scores[i], scores[0])))
 	}
 	if *steadySeeds > 0 {
 		w.Flush()

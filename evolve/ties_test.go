@@ -59,8 +59,10 @@ func TestGreedyTies(t *testing.T) {
 			if strict {
 				want = tt.best
 			}
-			if slices.ContainsFunc(second, func(s string) bool { return s != want }) || len(second) != 3 || g.Best().Program != tt.best {
-				t.Errorf("%s (strict: %v): parents %q of step 2, want %q; best %q, want %q", tt.reason, strict, second, want, g.Best().Program, tt.best)
+			if slices.ContainsFunc(second, func(s string) bool { return s != want }) || len(second) != 3 ||
+				g.Best().Program != tt.best {
+				t.Errorf("%s (strict: %v): parents %q of step 2, want %q; best %q, want %q", tt.reason, strict, second, want,
+					g.Best().Program, tt.best)
 			}
 		}
 	}
@@ -101,7 +103,8 @@ func TestJournalOfAStrictRun(t *testing.T) {
 	}
 	for _, strict := range []bool{true, true, false} {
 		err := resumed(strict)
-		if strict && err != nil || !strict && (!errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), `ties is "", this run's "taken"`)) {
+		if strict && err != nil || !strict && (!errors.Is(err, journal.ErrDiverged) ||
+			!strings.Contains(err.Error(), `ties is "", this run's "taken"`)) {
 			t.Errorf("strict %v: %v", strict, err)
 		}
 	}

@@ -29,7 +29,8 @@ type labeled struct {
 
 func (l *labeled) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	return l.Breed(ctx, turn, l.n, func(i int) evolve.Brief {
-		b := evolve.Brief{Operator: "op", Labels: map[string]string{"way": fmt.Sprint(i)}, Seed: evolve.ChildSeed(40, l.n, l.Steps()-1, i),
+		b := evolve.Brief{Operator: "op", Labels: map[string]string{"way": fmt.Sprint(i)},
+			Seed: evolve.ChildSeed(40, l.n, l.Steps()-1, i),
 			Admit: func(_ context.Context, program string) (string, error) {
 				if strings.Contains(program, "77") {
 					return "it has a 77", nil
@@ -117,7 +118,8 @@ func TestStatesOfChildren(t *testing.T) {
 	model := answers(40, len(replies), func(i int) (llm.Reply, error) { return replies[i].reply, replies[i].err })
 	arm := &labeled{evolve.Breeder{Task: newNumbers(t, "1"), LLM: model}, len(replies)}
 	var events []evolve.Event
-	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 1, Models: llm.Models()[:1]}, Journal: j,
+	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 1, Models: llm.Models()[:1]},
+		Journal:  j,
 		Observer: func(e evolve.Event) { events = append(events, e) }})
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
@@ -135,14 +137,17 @@ func TestStatesOfChildren(t *testing.T) {
 		if want.program && !texts[r.Program] {
 			t.Errorf("child %d: the file has not the text of its program", i)
 		}
-		if r.State != want.state || !strings.Contains(r.Reason, want.reason) || f.ends[id(r)] != want.call || (r.Program != "") != want.program {
+		if r.State != want.state || !strings.Contains(r.Reason, want.reason) || f.ends[id(r)] != want.call ||
+			(r.Program != "") != want.program {
 			t.Errorf("child %d: %+v; its call is a %q, want %+v", i, r, f.ends[id(r)], want)
 		}
-		if *r.Pull != 0 || *r.Child != i || r.ID != i+1 || r.Step != 1 || r.Operator != "op" || r.Labels["way"] != fmt.Sprint(i) || len(r.Labels["place"]) != 200 {
+		if *r.Pull != 0 || *r.Child != i || r.ID != i+1 || r.Step != 1 || r.Operator != "op" ||
+			r.Labels["way"] != fmt.Sprint(i) || len(r.Labels["place"]) != 200 {
 			t.Errorf("child %d has the address %d, %d, %d, %d and the labels %v", i, *r.Pull, r.Step, *r.Child, r.ID, r.Labels)
 		}
 		e := events[1+i]
-		if e.Kind != evolve.EventChild || e.Child.ID != r.ID || e.Generation.Index != r.Step || e.Pull.ID != *r.Pull || e.Child.Labels["way"] != r.Labels["way"] {
+		if e.Kind != evolve.EventChild || e.Child.ID != r.ID || e.Generation.Index != r.Step || e.Pull.ID != *r.Pull ||
+			e.Child.Labels["way"] != r.Labels["way"] {
 			t.Errorf("event %d: %+v", 1+i, e)
 		}
 	}
@@ -150,10 +155,12 @@ func TestStatesOfChildren(t *testing.T) {
 		t.Errorf("by the last child %+v is spent", got)
 	}
 	last := events[len(events)-1].Ledger
-	if last.Spent.Calls != res.Calls || last.Spent.Evaluations != res.Evaluations || last.Reserved != (books.Amounts{}) || last.Spent.FLOPs == 0 {
+	if last.Spent.Calls != res.Calls || last.Spent.Evaluations != res.Evaluations || last.Reserved != (books.Amounts{}) ||
+		last.Spent.FLOPs == 0 {
 		t.Errorf("the last event's ledger is %+v, of %d calls and %d evaluations", last, res.Calls, res.Evaluations)
 	}
-	if run := f.one(t, record.Run); run.Models[0].Key != llm.Models()[0].Key || len(run.Arms) != 1 || run.Arms[0].Name != "*evolve_test.labeled" {
+	if run := f.one(t, record.Run); run.Models[0].Key != llm.Models()[0].Key || len(run.Arms) != 1 ||
+		run.Arms[0].Name != "*evolve_test.labeled" {
 		t.Errorf("the run's record is %+v", run)
 	}
 	if s := f.one(t, record.Start); *s.Arm != 0 || s.Score != 1 || !s.Valid || s.Program != record.KeyOf("1").String() {
@@ -167,7 +174,8 @@ func TestRefusedChildrenAreTold(t *testing.T) {
 	model.MaxTokens = 100
 	path := journalPath(t)
 	j := openJournal(t, path)
-	res := mustRun(t, evolve.Config{Arms: arms(t, 1, 8), Budget: evolve.Budget{Tokens: 900, Models: []llm.Model{model}}, Journal: j})
+	res := mustRun(t, evolve.Config{Arms: arms(t, 1, 8), Budget: evolve.Budget{Tokens: 900, Models: []llm.Model{model}},
+		Journal: j})
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +235,8 @@ func TestAbandonedAndLostAreTold(t *testing.T) {
 	if given == nil || given.State != books.StateAbandoned || f.ends[id(*given)] != record.Abandoned {
 		t.Fatalf("the child that was given up has the record %+v", given)
 	}
-	if pause := f.one(t, record.Pause); pause.Ledger == nil || pause.Ledger.Spent.Tokens == 0 || pause.Ledger.Reserved != (books.Amounts{}) {
+	if pause := f.one(t, record.Pause); pause.Ledger == nil || pause.Ledger.Spent.Tokens == 0 ||
+		pause.Ledger.Reserved != (books.Amounts{}) {
 		t.Errorf("the pause has the ledger %+v", pause.Ledger)
 	}
 	resumable(t.Context(), climber)
@@ -236,7 +245,8 @@ func TestAbandonedAndLostAreTold(t *testing.T) {
 	for _, r := range f.children {
 		last[[2]int{*r.Pull, *r.Child}] = r
 	}
-	if again := last[[2]int{0, 2}]; len(last) != 8 || len(f.children) <= 8 || again.State == books.StateAbandoned || f.ends[id(again)] != record.Completion {
+	if again := last[[2]int{0, 2}]; len(last) != 8 || len(f.children) <= 8 || again.State == books.StateAbandoned ||
+		f.ends[id(again)] != record.Completion {
 		t.Errorf("%d records of %d children, the one that was given up is now %+v", len(f.children), len(last), again)
 	}
 	cutAfterBegin(t, path)
@@ -277,7 +287,8 @@ func TestEachChildIsToldOnce(t *testing.T) {
 			return []evolve.Arm{&careless{task: tk, llm: climber, seed: 1}, &careless{task: tk, llm: climber, seed: 2}}
 		}},
 		{"arms within an arm", func() []evolve.Arm {
-			inner, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 2, 3), Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 100}})
+			inner, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 2, 3), Policy: &bandit.UCB1{},
+				Budget: evolve.Budget{Calls: 100}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -289,19 +300,20 @@ func TestEachChildIsToldOnce(t *testing.T) {
 		told := 0
 		var seen, generations []evolve.Child
 		searches := map[string]bool{}
-		res := mustRun(t, evolve.Config{Arms: tt.arms(), Policy: &bandit.UCB1{C: 1}, InFlight: 2, Budget: evolve.Budget{Calls: 30}, Journal: j, Observer: func(e evolve.Event) {
-			switch e.Kind {
-			case evolve.EventChild:
-				told++
-				if e.Pull.Prob == 0 || e.Generation.Index == 0 {
-					t.Errorf("%s: a child of pull %+v, step %d", tt.reason, e.Pull, e.Generation.Index)
+		res := mustRun(t, evolve.Config{Arms: tt.arms(), Policy: &bandit.UCB1{C: 1}, InFlight: 2,
+			Budget: evolve.Budget{Calls: 30}, Journal: j, Observer: func(e evolve.Event) {
+				switch e.Kind {
+				case evolve.EventChild:
+					told++
+					if e.Pull.Prob == 0 || e.Generation.Index == 0 {
+						t.Errorf("%s: a child of pull %+v, step %d", tt.reason, e.Pull, e.Generation.Index)
+					}
+					e.Child.Duplicate = false // the children of arms by hand are told of when they are marked
+					seen = append(seen, e.Child)
+				case evolve.EventGeneration:
+					generations = append(generations, e.Generation.Children...)
 				}
-				e.Child.Duplicate = false // the children of arms by hand are told of when they are marked
-				seen = append(seen, e.Child)
-			case evolve.EventGeneration:
-				generations = append(generations, e.Generation.Children...)
-			}
-		}})
+			}})
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -338,20 +350,24 @@ func TestEachChildIsToldOnce(t *testing.T) {
 // An observer is told at which endpoints attempts stalled, and what is set aside while calls are under way.
 func TestEventLedger(t *testing.T) {
 	stalled := llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, Endpoint: "http://slow"}}}
-	arm := &labeled{evolve.Breeder{Task: newNumbers(t, "1"), Window: 1, LLM: answers(40, 4, func(i int) (llm.Reply, error) {
-		if i%2 == 0 {
-			return stalled, errors.New("it stalled")
-		}
-		return ok("```text\n5\n```", 1), nil
-	})}, 4}
+	arm := &labeled{evolve.Breeder{Task: newNumbers(t, "1"), Window: 1,
+		LLM: answers(40, 4, func(i int) (llm.Reply, error) {
+			if i%2 == 0 {
+				return stalled, errors.New("it stalled")
+			}
+			return ok("```text\n5\n```", 1), nil
+		})}, 4}
 	var last evolve.Event
-	mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 1, Stalls: 7}, Observer: func(e evolve.Event) {
-		if e.Kind == evolve.EventChild && e.Child.Index == 1 && (e.Ledger.Spent.Stalls < 1 || e.Ledger.StallsAt["http://slow"] < 1) {
-			t.Errorf("by the second child the ledger is %+v", e.Ledger)
-		}
-		last = e
-	}})
-	if l := last.Ledger; l.Spent.Stalls != 2 || !reflect.DeepEqual(l.StallsAt, map[string]int{"http://slow": 2}) || l.Limit.Stalls != 7 {
+	mustRun(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 1, Stalls: 7},
+		Observer: func(e evolve.Event) {
+			if e.Kind == evolve.EventChild && e.Child.Index == 1 &&
+				(e.Ledger.Spent.Stalls < 1 || e.Ledger.StallsAt["http://slow"] < 1) {
+				t.Errorf("by the second child the ledger is %+v", e.Ledger)
+			}
+			last = e
+		}})
+	if l := last.Ledger; l.Spent.Stalls != 2 || !reflect.DeepEqual(l.StallsAt, map[string]int{"http://slow": 2}) ||
+		l.Limit.Stalls != 7 {
 		t.Errorf("at the end the ledger is %+v", l)
 	}
 }
@@ -401,7 +417,8 @@ func (*unscored) Start(context.Context, *evolve.Turn) error { return nil }
 func (u *unscored) Step(context.Context, *evolve.Turn) (evolve.Generation, error) {
 	u.steps++
 	r := eval.Result{Valid: u.steps == 1, Score: math.NaN()}
-	return evolve.Generation{Index: u.steps, Children: []evolve.Child{{ID: u.steps, Candidate: eval.Candidate{Program: "1", Result: r}}}}, nil
+	return evolve.Generation{Index: u.steps, Children: []evolve.Child{{ID: u.steps,
+		Candidate: eval.Candidate{Program: "1", Result: r}}}}, nil
 }
 
 func (*unscored) Best() eval.Candidate {
@@ -427,7 +444,8 @@ func TestScoresThatAreNotFiniteAreTold(t *testing.T) {
 		t.Fatalf("%d records of children, want 2", len(f.children))
 	}
 	for i, want := range []string{"NaN", ""} {
-		if c := f.children[i]; c.Valid || c.State != books.StateInvalid || (c.Reason == "") != (want == "") || !strings.Contains(c.Reason, want) {
+		if c := f.children[i]; c.Valid || c.State != books.StateInvalid || (c.Reason == "") != (want == "") ||
+			!strings.Contains(c.Reason, want) {
 			t.Errorf("child %d has the record %+v", i, c)
 		}
 	}

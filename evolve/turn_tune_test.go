@@ -19,7 +19,8 @@ type length struct{ made *atomic.Int64 }
 
 func (l length) Evaluate(_ context.Context, program string) (eval.Result, error) {
 	l.made.Add(1)
-	return eval.Result{Valid: true, Score: float64(len(program)), Metrics: map[string]float64{"a": 1}, Artifacts: map[string]string{"b": "c"}}, nil
+	return eval.Result{Valid: true, Score: float64(len(program)), Metrics: map[string]float64{"a": 1},
+		Artifacts: map[string]string{"b": "c"}}, nil
 }
 
 func (length) String() string { return "length" }
@@ -76,25 +77,31 @@ func TestTune(t *testing.T) {
 	} {
 		var made atomic.Int64
 		arm := &tunes{t: t, e: length{&made}, programs: []string{"a", "bb", "ccc", "a"}}
-		r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 5, TuneEvaluations: tt.budget}})
+		r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm},
+			Budget: evolve.Budget{Rounds: 5, TuneEvaluations: tt.budget}})
 		if err != nil || r.Stop != evolve.StopExhausted || len(r.Rounds) != 2 {
 			t.Fatalf("budget %d: stop %s after %d rounds, %v: %s", tt.budget, r.Stop, len(r.Rounds), err, tt.reason)
 		}
 		if r.TuneEvaluations != tt.tuned || r.Evaluations != 3 || r.Calls != 0 || int(made.Load()) != tt.tuned+3 {
-			t.Errorf("budget %d: %d tune evaluations, %d evaluations, %d made, want %d, 3 and %d: %s", tt.budget, r.TuneEvaluations, r.Evaluations, made.Load(), tt.tuned, tt.tuned+3, tt.reason)
+			t.Errorf("budget %d: %d tune evaluations, %d evaluations, %d made, want %d, 3 and %d: %s", tt.budget,
+				r.TuneEvaluations, r.Evaluations, made.Load(), tt.tuned, tt.tuned+3, tt.reason)
 		}
-		if sum := r.Arms[0].Generations[0].TuneEvaluations + r.Arms[0].Generations[1].TuneEvaluations; sum != r.TuneEvaluations {
+		if sum := r.Arms[0].Generations[0].TuneEvaluations +
+			r.Arms[0].Generations[1].TuneEvaluations; sum != r.TuneEvaluations {
 			t.Errorf("budget %d: the generations have %d tune evaluations, the run %d", tt.budget, sum, r.TuneEvaluations)
 		}
 		if tt.budget < 3 != (arm.refused.Load() > 0) {
 			t.Errorf("budget %d: %d are refused: %s", tt.budget, arm.refused.Load(), tt.reason)
 		}
 	}
-	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&tunes{}}, Budget: evolve.Budget{Rounds: 1, TuneEvaluations: -1}}); err == nil || !strings.Contains(err.Error(), "TuneEvaluations is -1") {
+	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{&tunes{}},
+		Budget: evolve.Budget{Rounds: 1, TuneEvaluations: -1}}); err == nil ||
+		!strings.Contains(err.Error(), "TuneEvaluations is -1") {
 		t.Errorf("a negative budget: %v", err)
 	}
 	var none *evolve.Turn
-	if r, err := none.Tune(t.Context(), length{&atomic.Int64{}}, "four"); err != nil || r.Score != 4 || none.TuneBudget() != math.MaxInt {
+	if r, err := none.Tune(t.Context(), length{&atomic.Int64{}}, "four"); err != nil || r.Score != 4 ||
+		none.TuneBudget() != math.MaxInt {
 		t.Errorf("by hand: %v, %v", r, err)
 	}
 }
@@ -109,7 +116,8 @@ func TestAllocatorHasNoTuneBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := evolve.NewAllocator(evolve.Config{Arms: arms, Budget: evolve.Budget{TuneEvaluations: 5}}); err == nil || !strings.Contains(err.Error(), "TuneEvaluations") {
+	if _, err := evolve.NewAllocator(evolve.Config{Arms: arms, Budget: evolve.Budget{TuneEvaluations: 5}}); err == nil ||
+		!strings.Contains(err.Error(), "TuneEvaluations") {
 		t.Errorf("error %v, want one that names the limit", err)
 	}
 }

@@ -25,10 +25,12 @@ func TestEndpointThatNeverAnswers(t *testing.T) {
 		{"a reply that ends early", "malformed JSON", "JSON", "/chat/completions"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			srv, l := connect(t, llmtest.Config{Fault: func(llmtest.Request) llmtest.Fault { return tt.fault }}, llm.Models()[0], 1, llm.RetryConfig{Wait: time.Microsecond})
+			srv, l := connect(t, llmtest.Config{Fault: func(llmtest.Request) llmtest.Fault { return tt.fault }}, llm.Models()[0],
+				1, llm.RetryConfig{Wait: time.Microsecond})
 			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 1})
 			res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 8}})
-			if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.remedy) || res.Stop != evolve.StopError {
+			if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.remedy) ||
+				res.Stop != evolve.StopError {
 				t.Errorf("%v: %v, want %q and %q in it", res.Stop, err, tt.says, tt.remedy)
 			}
 			if got := srv.Stats().Calls; got != 6 {
@@ -55,16 +57,18 @@ func TestEndpointThatAnswersLate(t *testing.T) {
 			return ""
 		}},
 		{"it comes up while the first call is tried again", 1, time.Microsecond, 0, llmtest.Must("500:2")},
-		{"most are refused at once while the first answers are written", 16, 500 * time.Millisecond, 50 * time.Millisecond, func(r llmtest.Request) llmtest.Fault {
-			if r.Seed%4 > 0 && r.Occurrence < 2 {
-				return "500"
-			}
-			return ""
-		}},
+		{"most are refused at once while the first answers are written", 16, 500 * time.Millisecond, 50 * time.Millisecond,
+			func(r llmtest.Request) llmtest.Fault {
+				if r.Seed%4 > 0 && r.Occurrence < 2 {
+					return "500"
+				}
+				return ""
+			}},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			t.Parallel()
-			_, l := connect(t, llmtest.Config{Reply: improve, Fault: tt.fault, Latency: llmtest.Constant(tt.latency)}, llm.Models()[0], 16, llm.RetryConfig{Wait: tt.wait, MaxRetryAfter: time.Microsecond})
+			_, l := connect(t, llmtest.Config{Reply: improve, Fault: tt.fault, Latency: llmtest.Constant(tt.latency)},
+				llm.Models()[0], 16, llm.RetryConfig{Wait: tt.wait, MaxRetryAfter: time.Microsecond})
 			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: tt.n})
 			res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 16}})
 			if err != nil || res.Calls != 16 {
@@ -93,7 +97,8 @@ func TestNeverAnsweredGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := srv.Stats().Calls; (err != nil) != (want.calls == 0) || res.Calls != want.calls || got != want.attempts {
-			t.Errorf("%d calls answered and %d attempts in all, want %d and %d: %v", res.Calls, got, want.calls, want.attempts, err)
+			t.Errorf("%d calls answered and %d attempts in all, want %d and %d: %v", res.Calls, got, want.calls, want.attempts,
+				err)
 		}
 		broken.Store(want.attempts < 12)
 	}

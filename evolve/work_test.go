@@ -93,7 +93,8 @@ func TestSessionsAreOnTheBooks(t *testing.T) {
 	var begun atomic.Int64
 	asked := &sends{n: map[uint32]int{}}
 	arm := newSessions(newNumbers(t, "0"), countedClimber(asked), 2, &begun)
-	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 40, TuneEvaluations: 25}})
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm},
+		Budget: evolve.Budget{Calls: 40, TuneEvaluations: 25}})
 	if err != nil || r.Stop != evolve.StopBudget || r.Limit != "Calls" {
 		t.Fatalf("stop %s by %s, %v", r.Stop, r.Limit, err)
 	}
@@ -116,7 +117,8 @@ func TestSessionsAreOnTheBooks(t *testing.T) {
 	}
 	// A child is granted its whole path, so the last calls may be too few for a session.
 	if calls < 37 || calls > 40 || r.Calls != calls || len(asked.n) != calls {
-		t.Errorf("%d calls in the generations, %d in the result, %d made: want those of the budget", calls, r.Calls, len(asked.n))
+		t.Errorf("%d calls in the generations, %d in the result, %d made: want those of the budget", calls, r.Calls,
+			len(asked.n))
 	}
 	if r.TuneEvaluations != 25 || int(begun.Load()) < children || children < 13 {
 		t.Errorf("%d tune evaluations, %d sessions begun for %d children", r.TuneEvaluations, begun.Load(), children)
@@ -147,7 +149,8 @@ func sessionRun(t *testing.T, ctx context.Context, dir string, l llm.LLM, begun 
 		arm.whims = whims
 		arms = append(arms, arm)
 	}
-	r, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Journal: j, Budget: evolve.Budget{Calls: 60, TuneEvaluations: 100}})
+	r, err := evolve.Run(ctx, evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Journal: j,
+		Budget: evolve.Budget{Calls: 60, TuneEvaluations: 100}})
 	file, bad := json.Marshal(report.NewBandit(r, report.BanditHeader{ArmSeeds: make([]uint32, 2)}))
 	if bad != nil {
 		t.Fatal(bad)
@@ -241,12 +244,15 @@ func TestSessionEvaluates(t *testing.T) {
 			}}
 		}, nil)
 	}
-	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}}, Budget: evolve.Budget{Rounds: 1}})
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}},
+		Budget: evolve.Budget{Rounds: 1}})
 	if err != nil || r.Evaluations != 4 || tk.evaluations.Load() != 4 {
-		t.Fatalf("%d evaluations in the result, %d made, %v: want the initial program's and one a child", r.Evaluations, tk.evaluations.Load(), err)
+		t.Fatalf("%d evaluations in the result, %d made, %v: want the initial program's and one a child", r.Evaluations,
+			tk.evaluations.Load(), err)
 	}
 	children := r.Arms[0].Generations[0].Children
-	if len(children) != 3 || children[1].Err != "the agent lost its way" || children[1].HasProgram() || children[2].Result.Score != 2 {
+	if len(children) != 3 || children[1].Err != "the agent lost its way" || children[1].HasProgram() ||
+		children[2].Result.Score != 2 {
 		t.Errorf("%+v", children)
 	}
 }
@@ -269,7 +275,8 @@ type asking struct {
 
 func (a asking) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	for i := range uint32(2) {
-		if _, err := llm.Ask(ctx, a.judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: program}}, Seed: i}); err != nil {
+		if _, err := llm.Ask(ctx, a.judge, llm.Request{Messages: []llm.Message{{Role: llm.User, Content: program}},
+			Seed: i}); err != nil {
 			return eval.Result{}, err
 		}
 	}
@@ -311,7 +318,8 @@ func TestSessionsLoseEvaluations(t *testing.T) {
 				}}
 			}, nil)
 		}
-		r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}}, Journal: j, Budget: evolve.Budget{Calls: 60}})
+		r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}}, Journal: j,
+			Budget: evolve.Budget{Calls: 60}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,10 +345,13 @@ func TestMakeThatFailsEnds(t *testing.T) {
 	b := &evolve.Breeder{Task: newNumbers(t, "0")}
 	step := func(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 		return b.Breed(ctx, turn, 2, func(int) evolve.Brief {
-			return evolve.Brief{Make: func(context.Context, *evolve.Work) (string, error) { return "", errors.New("the disk is full") }}
+			return evolve.Brief{Make: func(context.Context, *evolve.Work) (string, error) {
+				return "", errors.New("the disk is full")
+			}}
 		}, nil)
 	}
-	_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}}, Budget: evolve.Budget{Calls: 10}})
+	_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}},
+		Budget: evolve.Budget{Calls: 10}})
 	if err == nil || !strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("%v, want the error of the sessions", err)
 	}

@@ -101,7 +101,8 @@ func TestBanditGoesOn(t *testing.T) {
 	whole := ran(t, program, folder)
 	again := ran(t, program, folder)
 	const end = `(?s)calls     4096 answered.*every call is in results/bandit/cp/offline/example.json`
-	if !regexp.MustCompile(end).MatchString(whole) || !strings.Contains(again, "holds a finished run") || !strings.HasSuffix(again, whole[strings.Index(whole, "\nbest "):]) {
+	if !regexp.MustCompile(end).MatchString(whole) || !strings.Contains(again, "holds a finished run") ||
+		!strings.HasSuffix(again, whole[strings.Index(whole, "\nbest "):]) {
 		t.Errorf("it goes on as\n%s\nand says then\n%s", whole, again)
 	}
 }

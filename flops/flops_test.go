@@ -141,7 +141,8 @@ func TestSum(t *testing.T) {
 		{"negative counts are nothing", []llm.Attempt{{Status: llm.OK,
 			Usage: &llm.Usage{PromptTokens: -5, CachedTokens: -9, CompletionTokens: -1}}},
 			map[flops.Rule]float64{"worst_case": 0, "exclude": 0, "bounded": 0, "observed": 0}},
-		{"a stall is charged as a timeout, what streamed is observed", []llm.Attempt{{Status: llm.Stalled, MaxTokens: 50, Streamed: 3}},
+		{"a stall is charged as a timeout, what streamed is observed",
+			[]llm.Attempt{{Status: llm.Stalled, MaxTokens: 50, Streamed: 3}},
 			map[flops.Rule]float64{"worst_case": 50, "exclude": 0, "bounded": 0, "observed": 3}},
 		{"giving up is not free", []llm.Attempt{{Status: llm.Canceled, MaxTokens: 50, Streamed: 3}},
 			map[flops.Rule]float64{"worst_case": 50, "exclude": 0, "bounded": 0, "observed": 3}},
@@ -151,7 +152,8 @@ func TestSum(t *testing.T) {
 		{"what was never sent costs nothing", []llm.Attempt{{Status: llm.Timeout, Unsent: true, MaxTokens: 50},
 			{Status: llm.Stalled, Unsent: true, MaxTokens: 50}, {Status: llm.Failed, Unsent: true, MaxTokens: 50}, length(4)},
 			map[flops.Rule]float64{"worst_case": 4, "exclude": 4, "bounded": 4, "observed": 4}},
-		{"an error costs only what was seen of it", []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer, MaxTokens: 50, Streamed: 3}},
+		{"an error costs only what was seen of it", []llm.Attempt{{Status: llm.Failed, Kind: llm.KindServer, MaxTokens: 50,
+			Streamed: 3}},
 			map[flops.Rule]float64{"worst_case": 0, "exclude": 0, "bounded": 0, "observed": 3}},
 		{"an attempt's own model is what it is charged at", []llm.Attempt{{Status: llm.OK, ActiveParams: 10,
 			Usage: &llm.Usage{PromptTokens: 1, CompletionTokens: 1}}},
@@ -184,15 +186,17 @@ func FuzzSum(f *testing.F) {
 		statuses := []llm.Status{llm.OK, llm.Timeout, llm.Stalled, llm.Canceled, llm.Failed}
 		clip := func(n int) int { return n % (1 << 40) }
 		a := llm.Attempt{
-			Status: statuses[int(status)%len(statuses)], MaxTokens: clip(limit), Streamed: clip(streamed), FinishReason: "length",
-			Usage: &llm.Usage{PromptTokens: prompt, CachedTokens: cached, CompletionTokens: completion},
+			Status: statuses[int(status)%len(statuses)], MaxTokens: clip(limit), Streamed: clip(streamed),
+			FinishReason: "length",
+			Usage:        &llm.Usage{PromptTokens: prompt, CachedTokens: cached, CompletionTokens: completion},
 		}
 		b := a
 		b.Usage = nil
 		for _, rule := range flops.Rules() {
 			whole := flops.Sum(seq(a, b), 8_190_726_144, rule)
 			median := flops.MedianLength(seq(a, b))
-			parts := flops.SumWith(seq(a), 8_190_726_144, rule, median).TotalFLOPs + flops.SumWith(seq(b), 8_190_726_144, rule, median).TotalFLOPs
+			parts := flops.SumWith(seq(a), 8_190_726_144, rule, median).TotalFLOPs +
+				flops.SumWith(seq(b), 8_190_726_144, rule, median).TotalFLOPs
 			if whole.TotalFLOPs < 0 || math.IsInf(whole.TotalFLOPs, 0) || whole.TotalFLOPs != parts {
 				t.Errorf("%s: whole %v, parts %v", rule, whole.TotalFLOPs, parts)
 			}

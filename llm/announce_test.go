@@ -54,7 +54,8 @@ func (o open) Unwrap() llm.LLM { return o.LLM }
 // faulty returns a client of an endpoint that fails in every way that ends at once, and refuses a stream's
 // options until it is asked without.
 func faulty(t *testing.T, whole bool) llm.LLM {
-	faults := []llmtest.Fault{"", "500", "400 stream_options", "400 stream", "cut body", "503", "no choices", "reset", "401"}
+	faults := []llmtest.Fault{"", "500", "400 stream_options", "400 stream", "cut body", "503", "no choices", "reset",
+		"401"}
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault { return faults[r.Seed%uint32(len(faults))] }})
 	t.Cleanup(srv.Close)
 	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: llm.Model{Key: "m"}, Whole: whole})
@@ -81,7 +82,8 @@ func sharing(t *testing.T, models ...llm.LLM) llm.LLM {
 func mixed(t *testing.T, models ...llm.LLM) llm.LLM {
 	cfg := ensemble.Config{Policy: bandit.Random{}}
 	for i, l := range models {
-		cfg.Members = append(cfg.Members, ensemble.Member{Model: llm.Model{Key: fmt.Sprint("m", i), ActiveParams: int64(i + 1)}, LLM: l})
+		cfg.Members = append(cfg.Members, ensemble.Member{Model: llm.Model{Key: fmt.Sprint("m", i),
+			ActiveParams: int64(i + 1)}, LLM: l})
 	}
 	e, err := ensemble.New(cfg)
 	if err != nil {
@@ -108,8 +110,10 @@ func stacks(t *testing.T) []stack {
 		{"a pool", sharing(t, every(), every()), false},
 		{"a limit around a pool", llm.Limit(sharing(t, every(), every()), 3), false},
 		{"a pool of what has queues", llm.Retry(sharing(t, llm.Limit(every(), 1), every()), again), false},
-		{"an ensemble of members that announce and others", llm.Retry(mixed(t, every(), llm.Limit(every(), 2), sharing(t, every())), again), false},
-		{"an ensemble whose members try again", mixed(t, llm.Retry(every(), again), llm.Retry(llm.Limit(every(), 1), again)), false},
+		{"an ensemble of members that announce and others",
+			llm.Retry(mixed(t, every(), llm.Limit(every(), 2), sharing(t, every())), again), false},
+		{"an ensemble whose members try again", mixed(t, llm.Retry(every(), again), llm.Retry(llm.Limit(every(), 1), again)),
+			false},
 		{"a wrapper that shows what it wraps", llm.Limit(open{llm.Retry(llm.Limit(every(), 2), again)}, 4), false},
 		{"a wrapper that does not", llm.Limit(closed{llm.Retry(llm.Limit(every(), 2), again)}, 4), true},
 		{"the offline model", llm.Retry(llm.Limit(model, 2), again), false},
@@ -189,7 +193,8 @@ func (s stack) check(t *testing.T, seed uint32, refuse int) {
 	sent := a.sends
 	if refused := refuse > 0 && a.sends >= refuse; refused {
 		if sent--; !errors.Is(err, errNoMore) || llm.Retryable(err) || a.sends > refuse {
-			t.Errorf("%s, seed %d: error %v after %d Sends, of which the %d. was refused: want no other, and the reason", s.reason, seed, err, a.sends, refuse)
+			t.Errorf("%s, seed %d: error %v after %d Sends, of which the %d. was refused: want no other, and the reason",
+				s.reason, seed, err, a.sends, refuse)
 		}
 	}
 	if len(a.ended) != sent && !s.several {

@@ -21,7 +21,8 @@ func ExampleReply_Clean() {
 // Whatever an endpoint says of an attempt, what is kept of it has bounds, and the caller's is left alone.
 func TestReplyClean(t *testing.T) {
 	long := strings.Repeat("é ", 1<<16)
-	own := []llm.Attempt{{FinishReason: long, Kind: long, Err: long}, {FinishReason: "stop", Usage: &llm.Usage{PromptTokens: 1}}}
+	own := []llm.Attempt{{FinishReason: long, Kind: long, Err: long},
+		{FinishReason: "stop", Usage: &llm.Usage{PromptTokens: 1}}}
 	r := llm.Reply{Text: "a\nb", Attempts: own}.Clean()
 	for _, tt := range []struct {
 		name, got string
@@ -31,7 +32,8 @@ func TestReplyClean(t *testing.T) {
 		{"kind", r.Attempts[0].Kind, 64},
 		{"error", r.Attempts[0].Err, 2 << 10},
 	} {
-		if len(tt.got) > tt.most || !strings.HasPrefix(tt.got, "é é") || !strings.HasSuffix(tt.got, "é ...") || !utf8.ValidString(tt.got) {
+		if len(tt.got) > tt.most || !strings.HasPrefix(tt.got, "é é") || !strings.HasSuffix(tt.got, "é ...") ||
+			!utf8.ValidString(tt.got) {
 			t.Errorf("%s: %d bytes, %.40q", tt.name, len(tt.got), tt.got)
 		}
 	}
@@ -49,7 +51,8 @@ func TestReplyClean(t *testing.T) {
 // What a program says of its own cost cannot keep an attempt out of a journal.
 func TestCleanMoney(t *testing.T) {
 	for money, want := range map[float64]float64{0.25: 0.25, -5: 0, math.Inf(1): 0, math.NaN(): 0, 1e300: 0} {
-		r := llm.Reply{Attempts: []llm.Attempt{{Money: money, Usage: &llm.Usage{PromptTokens: -1, CompletionTokens: 3}}}}.Clean()
+		r := llm.Reply{Attempts: []llm.Attempt{{Money: money,
+			Usage: &llm.Usage{PromptTokens: -1, CompletionTokens: 3}}}}.Clean()
 		if a := r.Attempts[0]; a.Money != want || a.Usage.PromptTokens != 0 || a.Usage.CompletionTokens != 3 {
 			t.Errorf("%v is %v, with %+v", money, a.Money, a.Usage)
 		}

@@ -13,8 +13,10 @@ import (
 
 // What callers ask of an error, a record of it answers the same, also after it was JSON.
 func TestErrorRecord(t *testing.T) {
-	refused := llm.TraceOf(llm.WithTrace(t.Context(), &llm.Trace{Send: func(string) error { return errors.New("the disk is full") }})).Send("")
-	busy := &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Endpoint: "http://h/v1", Code: 429, RetryAfter: time.Second, Err: errors.New("slow down")}
+	refused := llm.TraceOf(llm.WithTrace(t.Context(),
+		&llm.Trace{Send: func(string) error { return errors.New("the disk is full") }})).Send("")
+	busy := &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Endpoint: "http://h/v1", Code: 429,
+		RetryAfter: time.Second, Err: errors.New("slow down")}
 	for _, tt := range []struct {
 		reason string
 		err    error
@@ -23,7 +25,8 @@ func TestErrorRecord(t *testing.T) {
 		{"an Error with all its fields", busy},
 		{"an Error in a chain", fmt.Errorf("%w (tried 3 times)", busy)},
 		{"the model is unavailable, and no Error says so", fmt.Errorf("no GPU: %w", llm.ErrUnavailable)},
-		{"an Error whose cause says so", &llm.Error{Status: llm.Failed, Kind: llm.KindOther, Err: fmt.Errorf("no GPU: %w", llm.ErrUnavailable)}},
+		{"an Error whose cause says so", &llm.Error{Status: llm.Failed, Kind: llm.KindOther,
+			Err: fmt.Errorf("no GPU: %w", llm.ErrUnavailable)}},
 		{"an Error that is not, beside one that is", fmt.Errorf("%w, and %w", busy, llm.ErrUnavailable)},
 		{"a deadline, and no Error says so", fmt.Errorf("waiting: %w", context.DeadlineExceeded)},
 		{"given up", &llm.Error{Status: llm.Canceled, Err: fmt.Errorf("the caller: %w", context.Canceled)}},
@@ -41,7 +44,8 @@ func TestErrorRecord(t *testing.T) {
 		back := r.Err()
 		if back.Error() != tt.err.Error() || llm.StatusOf(back) != llm.StatusOf(tt.err) ||
 			llm.Unavailable(back) != llm.Unavailable(tt.err) || llm.Retryable(back) != llm.Retryable(tt.err) {
-			t.Errorf("%s: %v (%s, unavailable %t, retryable %t) is not %v", tt.reason, back, llm.StatusOf(back), llm.Unavailable(back), llm.Retryable(back), tt.err)
+			t.Errorf("%s: %v (%s, unavailable %t, retryable %t) is not %v", tt.reason, back, llm.StatusOf(back),
+				llm.Unavailable(back), llm.Retryable(back), tt.err)
 		}
 		for _, is := range []error{llm.ErrUnavailable, llm.ErrDraining, context.DeadlineExceeded, context.Canceled} {
 			if errors.Is(back, is) != errors.Is(tt.err, is) {
@@ -50,7 +54,8 @@ func TestErrorRecord(t *testing.T) {
 		}
 		was, isError := errors.AsType[*llm.Error](tt.err)
 		now, isStill := errors.AsType[*llm.Error](back)
-		if isError != isStill || isError && (now.Error() != was.Error() || now.Code != was.Code || now.RetryAfter != was.RetryAfter || now.Kind != was.Kind) {
+		if isError != isStill || isError && (now.Error() != was.Error() || now.Code != was.Code ||
+			now.RetryAfter != was.RetryAfter || now.Kind != was.Kind) {
 			t.Errorf("%s: is %+v, was %+v", tt.reason, now, was)
 		}
 	}
@@ -60,7 +65,8 @@ func TestErrorRecord(t *testing.T) {
 }
 
 func ExampleErrorRecord() {
-	err := fmt.Errorf("generation 3: %w", &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Code: 429, Err: errors.New("slow down")})
+	err := fmt.Errorf("generation 3: %w", &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Code: 429,
+		Err: errors.New("slow down")})
 	line, _ := json.Marshal(llm.NewErrorRecord(err))
 	fmt.Printf("%s\n", line)
 	var r llm.ErrorRecord

@@ -36,7 +36,8 @@ func TestErrorClasses(t *testing.T) {
 		{"another make's timeout", fmt.Errorf("mine: %w", context.DeadlineExceeded), llm.Timeout, false, true},
 		{"another make's cancel", fmt.Errorf("mine: %w", context.Canceled), llm.Canceled, false, false},
 		{"another make's dead end", fmt.Errorf("mine: %w", llm.ErrUnavailable), llm.Failed, true, false},
-		{"a dead end inside an Error", &llm.Error{Status: llm.Failed, Kind: llm.KindOther, Err: llm.ErrUnavailable}, llm.Failed, true, false},
+		{"a dead end inside an Error", &llm.Error{Status: llm.Failed, Kind: llm.KindOther, Err: llm.ErrUnavailable},
+			llm.Failed, true, false},
 	} {
 		if got := llm.StatusOf(tt.err); got != tt.status {
 			t.Errorf("%s: StatusOf is %q, want %q", tt.reason, got, tt.status)
@@ -51,7 +52,8 @@ func TestErrorClasses(t *testing.T) {
 }
 
 func TestErrorIsOneLine(t *testing.T) {
-	err := &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Endpoint: "http://h/v1", Err: errors.New("bad\n  gateway\t!")}
+	err := &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Endpoint: "http://h/v1",
+		Err: errors.New("bad\n  gateway\t!")}
 	if got, want := err.Error(), "llm: http://h/v1: bad gateway !"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -130,7 +130,8 @@ func ExampleRetry() {
 		return shout(ctx, req)
 	})
 	model := llm.Retry(llm.Limit(flaky, 16), llm.RetryConfig{Wait: time.Millisecond})
-	reply, err := model.Generate(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "again"}}})
+	reply, err := model.Generate(context.Background(),
+		llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "again"}}})
 	fmt.Println(reply.Text, err, len(reply.Attempts), reply.Attempts[0].Kind)
 	// Output: again! <nil> 2 server
 }

@@ -67,7 +67,8 @@ func TestLimitAroundSeveral(t *testing.T) {
 		}
 		wg.Wait()
 		if most.Load() != 3 || asked[0].Load() != 5 || asked[1].Load() != 4 {
-			t.Errorf("%d in flight at most, want 3; %d and %d calls, want 5 and 4", most.Load(), asked[0].Load(), asked[1].Load())
+			t.Errorf("%d in flight at most, want 3; %d and %d calls, want 5 and 4", most.Load(), asked[0].Load(),
+				asked[1].Load())
 		}
 	})
 }

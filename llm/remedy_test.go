@@ -12,7 +12,8 @@ import (
 func TestRemedy(t *testing.T) {
 	for _, kind := range []string{llm.KindConnection, llm.KindBadRequest, llm.KindContextLength,
 		llm.KindRateLimit, llm.KindServer, llm.KindBrokenReply, llm.KindOther} {
-		if got := llm.Remedy(&llm.Error{Status: llm.Failed, Kind: kind, Err: errors.New("odd")}); got == "" || strings.Contains(got, "\n") {
+		if got := llm.Remedy(&llm.Error{Status: llm.Failed, Kind: kind, Err: errors.New("odd")}); got == "" ||
+			strings.Contains(got, "\n") {
 			t.Errorf("%s: %q, want one line", kind, got)
 		}
 	}
@@ -24,7 +25,8 @@ func TestRemedy(t *testing.T) {
 		{"no error", nil, ""},
 		{"not of a call", errors.New("odd"), ""},
 		{"given up", &llm.Error{Status: llm.Canceled, Err: errors.New("odd")}, ""},
-		{"after retries", fmt.Errorf("%w (tried 3 times)", &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Err: errors.New("odd")}), "fewer calls in flight"},
+		{"after retries", fmt.Errorf("%w (tried 3 times)",
+			&llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, Err: errors.New("odd")}), "fewer calls in flight"},
 		{"the error says what is wrong", &llm.Error{Status: llm.Failed, Kind: llm.KindAuth, Err: errors.New("odd")}, ""},
 		{"a hang", &llm.Error{Status: llm.Stalled, Err: errors.New("odd")}, "Timeout"},
 	} {

@@ -60,17 +60,21 @@ func retryCases() []retryCase {
 	even := llm.RetryConfig{Wait: 5 * s, Factor: 1, Jitter: -1}
 	return []retryCase{
 		{"an answer is not asked for twice", llm.RetryConfig{}, nil, []time.Duration{0}, true},
-		{"by default half a second, then one", llm.RetryConfig{Jitter: -1}, []error{server, server}, []time.Duration{0, s / 2, 3 * s / 2}, true},
-		{"the paper's: two retries, 5 s apart", llm.PaperRetry(), []error{server, server}, []time.Duration{0, 5 * s, 10 * s}, true},
+		{"by default half a second, then one", llm.RetryConfig{Jitter: -1}, []error{server, server},
+			[]time.Duration{0, s / 2, 3 * s / 2}, true},
+		{"the paper's: two retries, 5 s apart", llm.PaperRetry(), []error{server, server}, []time.Duration{0, 5 * s, 10 * s},
+			true},
 		{"whatever the server asks for", llm.PaperRetry(), []error{after(s)}, []time.Duration{0, 5 * s}, true},
 		{"then it gives up", llm.PaperRetry(), []error{server, server, server}, []time.Duration{0, 5 * s, 10 * s}, false},
-		{"timeouts count among them by default", even, []error{timeout, server, timeout}, []time.Duration{0, 0, 5 * s}, false},
+		{"timeouts count among them by default", even, []error{timeout, server, timeout}, []time.Duration{0, 0, 5 * s},
+			false},
 		{"a negative Max means none", llm.RetryConfig{Max: -1}, []error{server}, []time.Duration{0}, false},
 		{"a negative Wait means at once", llm.RetryConfig{Wait: -1}, []error{server, server}, []time.Duration{0, 0, 0}, true},
 		{"stalls have their own limit: failures left over do not help them",
 			llm.RetryConfig{MaxStalls: 1}, []error{stall, timeout}, []time.Duration{0, 0}, false},
 		{"and do not use up the failures'",
-			llm.RetryConfig{Max: 1, MaxStalls: 2, Wait: 5 * s, Factor: 1, Jitter: -1}, []error{stall, server, stall}, []time.Duration{0, 0, 5 * s, 5 * s}, true},
+			llm.RetryConfig{Max: 1, MaxStalls: 2, Wait: 5 * s, Factor: 1, Jitter: -1}, []error{stall, server, stall},
+			[]time.Duration{0, 0, 5 * s, 5 * s}, true},
 		{"stalls not retried at all", llm.RetryConfig{MaxStalls: -1}, []error{stall}, []time.Duration{0}, false},
 		{"pauses double up to the cap",
 			llm.RetryConfig{Max: 4, Wait: s, Jitter: -1, MaxWait: 3 * s}, []error{server, server, server, server},
@@ -78,25 +82,36 @@ func retryCases() []retryCase {
 		{"a factor whose power overflows stays at the cap",
 			llm.RetryConfig{Max: 2, Wait: s, Factor: math.MaxFloat64, Jitter: -1, MaxWait: s}, []error{server, server},
 			[]time.Duration{0, s, 2 * s}, true},
-		{"Retry-After is the pause where it is longer", llm.RetryConfig{}, []error{after(7 * s)}, []time.Duration{0, 7 * s}, true},
+		{"Retry-After is the pause where it is longer", llm.RetryConfig{}, []error{after(7 * s)}, []time.Duration{0, 7 * s},
+			true},
 		{"and where it is shorter", llm.RetryConfig{Wait: 5 * s}, []error{after(s)}, []time.Duration{0, s}, true},
 		{"each time", llm.RetryConfig{}, []error{after(s), after(2 * s)}, []time.Duration{0, s, 3 * s}, true},
-		{"but is bounded", llm.RetryConfig{Wait: s, MaxRetryAfter: 4 * s}, []error{after(time.Hour)}, []time.Duration{0, 4 * s}, true},
-		{"by five minutes if nothing else is said", llm.RetryConfig{}, []error{after(time.Hour)}, []time.Duration{0, 300 * s}, true},
-		{"or not heeded", llm.RetryConfig{Wait: s, Jitter: -1, MaxRetryAfter: -1}, []error{after(time.Hour)}, []time.Duration{0, s}, true},
+		{"but is bounded", llm.RetryConfig{Wait: s, MaxRetryAfter: 4 * s}, []error{after(time.Hour)},
+			[]time.Duration{0, 4 * s}, true},
+		{"by five minutes if nothing else is said", llm.RetryConfig{}, []error{after(time.Hour)}, []time.Duration{0, 300 * s},
+			true},
+		{"or not heeded", llm.RetryConfig{Wait: s, Jitter: -1, MaxRetryAfter: -1}, []error{after(time.Hour)},
+			[]time.Duration{0, s}, true},
 		{"a rejected key is final", llm.RetryConfig{}, []error{failed(llm.KindAuth)}, []time.Duration{0}, false},
 		{"an unknown model is final", llm.RetryConfig{}, []error{failed(llm.KindNotFound)}, []time.Duration{0}, false},
-		{"a prompt that does not fit is final", llm.RetryConfig{}, []error{failed(llm.KindContextLength)}, []time.Duration{0}, false},
+		{"a prompt that does not fit is final", llm.RetryConfig{}, []error{failed(llm.KindContextLength)}, []time.Duration{0},
+			false},
 		{"a bad request is final", llm.RetryConfig{}, []error{failed(llm.KindBadRequest)}, []time.Duration{0}, false},
 		{"a broken reply is worth another try", even, []error{failed(llm.KindBrokenReply)}, []time.Duration{0, 5 * s}, true},
-		{"a reset connection is worth another try, at once", llm.RetryConfig{}, []error{failed(llm.KindConnection)}, []time.Duration{0, 0}, true},
-		{"a stall in a server that asks to wait", llm.RetryConfig{}, []error{&llm.Error{Status: llm.Stalled, RetryAfter: 3 * s, Err: errors.New("silence")}}, []time.Duration{0, 3 * s}, true},
-		{"a deadline of another make is a stall", llm.RetryConfig{}, []error{context.DeadlineExceeded}, []time.Duration{0, 0}, true},
-		{"refused after a cut: the server restarts", even, []error{server, failed(llm.KindConnection), refused}, []time.Duration{0, 5 * s, 5 * s}, false},
+		{"a reset connection is worth another try, at once", llm.RetryConfig{}, []error{failed(llm.KindConnection)},
+			[]time.Duration{0, 0}, true},
+		{"a stall in a server that asks to wait", llm.RetryConfig{},
+			[]error{&llm.Error{Status: llm.Stalled, RetryAfter: 3 * s, Err: errors.New("silence")}}, []time.Duration{0, 3 * s},
+			true},
+		{"a deadline of another make is a stall", llm.RetryConfig{}, []error{context.DeadlineExceeded}, []time.Duration{0, 0},
+			true},
+		{"refused after a cut: the server restarts", even, []error{server, failed(llm.KindConnection), refused},
+			[]time.Duration{0, 5 * s, 5 * s}, false},
 		{"refused from the start is a wrong address", llm.RetryConfig{}, []error{refused}, []time.Duration{0}, false},
 		{"refused later may be a restart", even, []error{server, refused}, []time.Duration{0, 5 * s, 10 * s}, true},
 		{"an error of another make is retried", even, []error{errors.New("odd")}, []time.Duration{0, 5 * s}, true},
-		{"unless it says that nothing will help", llm.RetryConfig{}, []error{fmt.Errorf("no GPU: %w", llm.ErrUnavailable)}, []time.Duration{0}, false},
+		{"unless it says that nothing will help", llm.RetryConfig{}, []error{fmt.Errorf("no GPU: %w", llm.ErrUnavailable)},
+			[]time.Duration{0}, false},
 	}
 }
 
@@ -138,7 +153,8 @@ func TestRetryJitterFollowsFromTheSeed(t *testing.T) {
 	run := func(seed uint32) (asked []time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
 			l := newScript(failed(llm.KindServer), failed(llm.KindServer))
-			if _, err := llm.Retry(l, llm.RetryConfig{Wait: 5 * time.Second, Jitter: 0.5}).Generate(t.Context(), llm.Request{Seed: seed}); err != nil {
+			if _, err := llm.Retry(l, llm.RetryConfig{Wait: 5 * time.Second, Jitter: 0.5}).Generate(t.Context(),
+				llm.Request{Seed: seed}); err != nil {
 				t.Error(err)
 			}
 			asked = l.asked

@@ -26,7 +26,8 @@ func TestDrain(t *testing.T) {
 		})
 		one := llm.Limit(answer, 1)
 		failing := llm.Retry(llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-			return llm.Reply{Attempts: make([]llm.Attempt, 1)}, &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("500")}
+			return llm.Reply{Attempts: make([]llm.Attempt, 1)},
+				&llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("500")}
 		}), llm.RetryConfig{Wait: time.Minute})
 		time.AfterFunc(3*time.Second, func() { close(drain) })
 		type outcome struct {
@@ -62,8 +63,10 @@ func TestTracesNest(t *testing.T) {
 	var told []string
 	note := func(s string) func(string) error { return func(string) error { told = append(told, s); return nil } }
 	drain, no := make(chan struct{}), errors.New("no room")
-	ctx := llm.WithTrace(t.Context(), &llm.Trace{Send: note("outer send"), Idle: func() { note("outer idle")("") }, Drain: drain})
-	ctx = llm.WithTrace(ctx, &llm.Trace{Send: note("inner send"), Again: func(context.Context, llm.Request) error { return no }})
+	ctx := llm.WithTrace(t.Context(), &llm.Trace{Send: note("outer send"), Idle: func() { note("outer idle")("") },
+		Drain: drain})
+	ctx = llm.WithTrace(ctx, &llm.Trace{Send: note("inner send"),
+		Again: func(context.Context, llm.Request) error { return no }})
 	trace := llm.TraceOf(ctx)
 	trace.Send("")
 	trace.Idle()
@@ -110,7 +113,8 @@ func TestAskGoesThroughTheTrace(t *testing.T) {
 func TestSendIsAskedBehindTheQueues(t *testing.T) {
 	answer := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		time.Sleep(time.Second)
-		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed}}}, &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("500")}
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed}}},
+			&llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("500")}
 	})
 	pool := func(l llm.LLM) llm.LLM {
 		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: l, Slots: 2}}, Tries: 1})
@@ -141,7 +145,8 @@ func TestSendIsAskedBehindTheQueues(t *testing.T) {
 			var wg sync.WaitGroup
 			for range 6 {
 				wg.Go(func() {
-					tt.l.Generate(llm.WithTrace(t.Context(), &llm.Trace{Send: func(string) error { asked.Add(1); return nil }}), llm.Request{})
+					tt.l.Generate(llm.WithTrace(t.Context(), &llm.Trace{Send: func(string) error { asked.Add(1); return nil }}),
+						llm.Request{})
 				})
 			}
 			synctest.Wait()
@@ -155,9 +160,11 @@ func TestSendIsAskedBehindTheQueues(t *testing.T) {
 		})
 		no := errors.New("the disk is full")
 		times := 0
-		reply, err := tt.l.Generate(llm.WithTrace(t.Context(), &llm.Trace{Send: func(string) error { times++; return no }}), llm.Request{})
+		reply, err := tt.l.Generate(llm.WithTrace(t.Context(), &llm.Trace{Send: func(string) error { times++; return no }}),
+			llm.Request{})
 		if !errors.Is(err, no) || len(reply.Attempts) != 0 || times != 1 {
-			t.Errorf("%s: %d attempts, error %v after asking %d times, want none and %v at once", tt.reason, len(reply.Attempts), err, times, no)
+			t.Errorf("%s: %d attempts, error %v after asking %d times, want none and %v at once", tt.reason, len(reply.Attempts),
+				err, times, no)
 		}
 	}
 	if llm.Announces(answer) {

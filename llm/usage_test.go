@@ -26,9 +26,11 @@ func TestUsageClean(t *testing.T) {
 		reason    string
 		have, out llm.Usage
 	}{
-		{"what can be is left alone", llm.Usage{PromptTokens: 9, CachedTokens: 4, CompletionTokens: 7}, llm.Usage{PromptTokens: 9, CachedTokens: 4, CompletionTokens: 7}},
+		{"what can be is left alone", llm.Usage{PromptTokens: 9, CachedTokens: 4, CompletionTokens: 7},
+			llm.Usage{PromptTokens: 9, CachedTokens: 4, CompletionTokens: 7}},
 		{"below nothing", llm.Usage{PromptTokens: -9, CachedTokens: -4, CompletionTokens: math.MinInt}, llm.Usage{}},
-		{"more cached than there was", llm.Usage{PromptTokens: 9, CachedTokens: 10}, llm.Usage{PromptTokens: 9, CachedTokens: 9}},
+		{"more cached than there was", llm.Usage{PromptTokens: 9, CachedTokens: 10},
+			llm.Usage{PromptTokens: 9, CachedTokens: 9}},
 		{"beyond all bounds", llm.Usage{PromptTokens: math.MaxInt, CachedTokens: math.MaxInt, CompletionTokens: math.MaxInt},
 			llm.Usage{PromptTokens: most, CachedTokens: most, CompletionTokens: most}},
 	} {

@@ -55,13 +55,17 @@ func TestParseDiff(t *testing.T) {
 			"blank lines that only frame the text are dropped with it"},
 		{"blank lines that count", "a\n\nb\n\nb\n", blk("\nb\n\n", "c\n"), "a\nc\nb\n",
 			"but not if they are there"},
-		{"indented block", parent1, "1. First:\n\n   " + strings.ReplaceAll(strings.TrimSpace(blk("    y = 1\n", "    y = 3\n\n")), "\n", "\n   "),
+		{"indented block", parent1, "1. First:\n\n   " +
+			strings.ReplaceAll(strings.TrimSpace(blk("    y = 1\n", "    y = 3\n\n")), "\n", "\n   "),
 			with("y = 1\n", "y = 3\n\n"), "in a list the whole block is indented"},
-		{"markers indented like the code", parent1, "    " + searchLine + "\n    y = 1\n    " + middleLine + "\n    y = 3\n    " + replaceLine,
+		{"markers indented like the code", parent1, "    " + searchLine + "\n    y = 1\n    " + middleLine +
+			"\n    y = 3\n    " + replaceLine,
 			with("y = 1", "y = 3"), "the text as written goes before the text moved left"},
-		{"white space after a delimiter", parent1, searchLine + "  \n    y = 1\n" + middleLine + "\t\n    y = 3\n" + replaceLine + " \n",
+		{"white space after a delimiter", parent1, searchLine + "  \n    y = 1\n" + middleLine + "\t\n    y = 3\n" +
+			replaceLine + " \n",
 			with("y = 1", "y = 3"), "it does not show"},
-		{"thinking", parent1, "<think>\n" + blk("    return 2\n", "    return 9\n") + "</think>\n" + blk("    y = 1\n", "    y = 3\n"),
+		{"thinking", parent1, "<think>\n" + blk("    return 2\n", "    return 9\n") + "</think>\n" +
+			blk("    y = 1\n", "    y = 3\n"),
 			with("y = 1", "y = 3"), "blocks inside the thinking are drafts"},
 		{"heading", "Title\n=======\ntext\n", blk("Title\n=======\n", "Name\n=======\n"), "Name\n=======\ntext\n",
 			"a program with such lines itself: the longest SEARCH that is there"},
@@ -69,7 +73,8 @@ func TestParseDiff(t *testing.T) {
 			"a longer SEARCH is not there"},
 		{"blank parent", "\n", blk("", "a\n"), "a\n", "an empty SEARCH fills a blank program"},
 		{"whole program", parent1, "All new:\n```python\nx = 1\n```", "x = 1", "no block, but a program"},
-		{"whole program after thinking", parent1, "<think>\n" + blk("a\n", "b\n") + "</think>\n```python\nx = 1\n```", "x = 1",
+		{"whole program after thinking", parent1, "<think>\n" + blk("a\n", "b\n") + "</think>\n```python\nx = 1\n```",
+			"x = 1",
 			"a drafted block does not count"},
 		{"heading in the text", parent1, "Changes\n=======\n\n" + blk("    y = 1\n", "    y = 3\n"), with("y = 1", "y = 3"),
 			"outside blocks the middle line is anyone's"},
@@ -98,25 +103,37 @@ func TestParseDiffErrors(t *testing.T) {
 			"block 2 of 2 matches line 4 of the parent, but a block before it has changed that", "blocks that overlap"},
 		{parent1, blk("    return y\n    y = 1\n", ""),
 			`block 1 of 1 matches nothing: nearest is line 3, with 1 of its 2 lines alike, but line 3 is "def f(x):" and not "    return y"`, "lines the wrong way round"},
-		{parent1, blk("Zzz-Zzz\n", ""), `block 1 of 1 matches nothing: no line of the program is like its "Zzz-Zzz"`, "nothing near"},
+		{parent1, blk("Zzz-Zzz\n", ""), `block 1 of 1 matches nothing: no line of the program is like its "Zzz-Zzz"`,
+			"nothing near"},
 		{parent1, blk("    return 2\n    # more\n", ""),
 			`block 1 of 1 matches nothing: nearest is line 8, with 1 of its 2 lines alike, but its "    # more" comes after the last line`, "beyond the end"},
-		{"a\nb\na\nc\na\n", blk("a\n", "d\n"), "block 1 of 1 matches more than once, at lines 1, 3 and 5: its SEARCH needs more lines", "which is meant?"},
-		{"a\na\na\n", blk("a\na\n", "d\n"), "block 1 of 1 matches more than once, at lines 1 and 2", "places that overlap count"},
+		{"a\nb\na\nc\na\n", blk("a\n", "d\n"),
+			"block 1 of 1 matches more than once, at lines 1, 3 and 5: its SEARCH needs more lines", "which is meant?"},
+		{"a\na\na\n", blk("a\na\n", "d\n"), "block 1 of 1 matches more than once, at lines 1 and 2",
+			"places that overlap count"},
 		{strings.Repeat("a\n", 9), blk("a\n", "d\n"), "at lines 1, 2, 3, 4 and 5 at least", "as many as fit"},
 		{parent1, blk("", "a\n"), "block 1 of 1 has a blank SEARCH", "put where?"},
 		{parent1, blk("\n \n", "a\n"), "block 1 of 1 has a blank SEARCH", "blank lines say no more"},
 		{parent1, blk("return\n", "pass\n"), "block 1 of 1 matches nothing", "whole lines only"},
 		{parent1, searchLine + "\n    y = 1\n" + replaceLine, "block 1 has no ======= line", "not divided"},
-		{parent1, searchLine + "\n    y = 1\n" + middleLine + "\n    y = 3\n", "block 1 is not closed: the reply ends", "cut at the token limit"},
-		{parent1, blk("    y = 1\n", "    y = 3\n") + searchLine + "\n    return 2\n" + middleLine, "block 2 is not closed", "half a diff is not applied"},
-		{parent1, searchLine + "\na\n" + middleLine + "\nb\n" + blk("c\n", "d\n"), "block 1 is not closed: another begins in it", "forgotten end"},
-		{parent1, blk("    y = 1\n", "    y = 3\n=======\n    y = 4\n"), "block 1 of 1 has 2 lines =======, of which it is not clear which divides it", "would put ======= into the program"},
-		{"A\n=======\nA\n", blk("C\n=======\n", "B\n=======\n"), `block 1 of 1 matches nothing: no line of the program is like its "C"`, "no way to divide it matches"},
-		{parent1, "<<<<<<< ORIGINAL\n    y = 1\n=======\n    y = 3\n>>>>>>> UPDATED\n", `a line is "<<<<<<< ORIGINAL", outside any block`, "another form"},
-		{parent1, "```python\n<<<<<< SEARCH\n    y = 1\n=======\n    y = 3\n>>>>>> REPLACE\n```", `a line is "<<<<<< SEARCH"`, "six signs: not taken for a program"},
-		{parent1, blk("    y = 1\n", "    y = 3\n") + replaceLine, `a line is ">>>>>>> REPLACE", outside any block`, "one too many"},
-		{parent1, "```diff\n-    y = 1\n+    y = 3\n```", "a fenced block is tagged diff, but has no", "a diff of another kind"},
+		{parent1, searchLine + "\n    y = 1\n" + middleLine + "\n    y = 3\n", "block 1 is not closed: the reply ends",
+			"cut at the token limit"},
+		{parent1, blk("    y = 1\n", "    y = 3\n") + searchLine + "\n    return 2\n" + middleLine, "block 2 is not closed",
+			"half a diff is not applied"},
+		{parent1, searchLine + "\na\n" + middleLine + "\nb\n" + blk("c\n", "d\n"),
+			"block 1 is not closed: another begins in it", "forgotten end"},
+		{parent1, blk("    y = 1\n", "    y = 3\n=======\n    y = 4\n"),
+			"block 1 of 1 has 2 lines =======, of which it is not clear which divides it", "would put ======= into the program"},
+		{"A\n=======\nA\n", blk("C\n=======\n", "B\n=======\n"),
+			`block 1 of 1 matches nothing: no line of the program is like its "C"`, "no way to divide it matches"},
+		{parent1, "<<<<<<< ORIGINAL\n    y = 1\n=======\n    y = 3\n>>>>>>> UPDATED\n",
+			`a line is "<<<<<<< ORIGINAL", outside any block`, "another form"},
+		{parent1, "```python\n<<<<<< SEARCH\n    y = 1\n=======\n    y = 3\n>>>>>> REPLACE\n```", `a line is "<<<<<< SEARCH"`,
+			"six signs: not taken for a program"},
+		{parent1, blk("    y = 1\n", "    y = 3\n") + replaceLine, `a line is ">>>>>>> REPLACE", outside any block`,
+			"one too many"},
+		{parent1, "```diff\n-    y = 1\n+    y = 3\n```", "a fenced block is tagged diff, but has no",
+			"a diff of another kind"},
 		{parent1, "Sorry, no.", "it has neither a <<<<<<< SEARCH line nor a fenced block", "talk is no program"},
 		{parent1, "", "it is empty", "nothing came"},
 		{parent1, "<think>" + blk("    y = 1\n", "    y = 3\n"), "it is all thinking", "only a draft"},
@@ -126,7 +143,8 @@ func TestParseDiffErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got, err := ParseDiff(tt.parent, tt.reply, "python")
-		if got != "" || err == nil || !strings.HasPrefix(err.Error(), "task: no program in the reply: ") || !strings.Contains(err.Error(), tt.want) {
+		if got != "" || err == nil || !strings.HasPrefix(err.Error(), "task: no program in the reply: ") ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q:\ngot %q, %v\nwant an error with %s: %s", tt.reply, got, err, tt.want, tt.reason)
 		}
 		if err != nil && len(err.Error()) > maxReason {
@@ -174,8 +192,10 @@ func TestParseDiffHuge(t *testing.T) {
 		{strings.Repeat("ab", n), blk(strings.Repeat("ba", n)+"\n", "c\n"), "one long line"},
 		{"x\n", strings.Repeat(searchLine+"\n", n/8), "opened again and again"},
 		{"x\n", searchLine + "\n" + strings.Repeat(middleLine+"\n", n/8) + replaceLine, "divided again and again"},
-		{"=======\n" + same[:n/8], searchLine + "\n" + strings.Repeat("a\n"+middleLine+"\n", 200) + replaceLine, "divided again and again, with such a line in the program"},
-		{same[:n/16] + "z\n", strings.Repeat(blk("z\n", "z\nz\n")+blk("z\nz\n", "z\n"), maxBlocks/2), "as many blocks as are read"},
+		{"=======\n" + same[:n/8], searchLine + "\n" + strings.Repeat("a\n"+middleLine+"\n", 200) + replaceLine,
+			"divided again and again, with such a line in the program"},
+		{same[:n/16] + "z\n", strings.Repeat(blk("z\n", "z\nz\n")+blk("z\nz\n", "z\n"), maxBlocks/2),
+			"as many blocks as are read"},
 	}
 	for _, tt := range tests {
 		if program, err := ParseDiff(tt.parent, tt.reply, "python"); err == nil && program == tt.parent {
@@ -199,7 +219,8 @@ func FuzzParseDiff(f *testing.F) {
 		if err == nil && checkText(got) != nil {
 			t.Fatalf("ParseDiff(%q, %q) = %q: not text", parent, reply, got)
 		}
-		if err != nil && (len(err.Error()) > 1000 || !strings.HasPrefix(err.Error(), "task: ") || utf8.ValidString(reply) && utf8.ValidString(parent) && !utf8.ValidString(err.Error())) {
+		if err != nil && (len(err.Error()) > 1000 || !strings.HasPrefix(err.Error(), "task: ") || utf8.ValidString(reply) &&
+			utf8.ValidString(parent) && !utf8.ValidString(err.Error())) {
 			t.Fatalf("error %q", err)
 		}
 	})
@@ -226,7 +247,8 @@ func FuzzDiffRoundTrip(f *testing.F) {
 			return
 		}
 		replace := strings.Split(put, "\n")
-		want := strings.Join(slices.Concat(lines[:i], replace, lines[i+n:]), "\n") + parent[len(strings.TrimSuffix(parent, "\n")):]
+		want := strings.Join(slices.Concat(lines[:i], replace, lines[i+n:]), "\n") +
+			parent[len(strings.TrimSuffix(parent, "\n")):]
 		times := 0
 		for at := range len(lines) - len(search) + 1 {
 			if slices.Equal(lines[at:at+len(search)], search) {

@@ -19,8 +19,10 @@ func TestDigest(t *testing.T) {
 		spec   task.Spec
 		same   bool
 	}{
-		{"another name", task.Spec{Name: "letters", Language: "text", System: "You write texts with many vowels.", Initial: "hello"}, true},
-		{"another program", task.Spec{Name: "vowels", Language: "text", System: "You write texts with many vowels.", Initial: "hallo"}, false},
+		{"another name", task.Spec{Name: "letters", Language: "text", System: "You write texts with many vowels.",
+			Initial: "hello"}, true},
+		{"another program", task.Spec{Name: "vowels", Language: "text", System: "You write texts with many vowels.",
+			Initial: "hallo"}, false},
 		{"another prompt", task.Spec{Name: "vowels", Language: "text", System: "You write texts.", Initial: "hello"}, false},
 	} {
 		tt.spec.Evaluator = eval.Func(vowels)

@@ -53,12 +53,16 @@ func TestGrowthIsBounded(t *testing.T) {
 	}{
 		{"three megabytes in a few blocks", "# 0\n", growing(6, 80_000), "its blocks have more than 2097152 bytes"},
 		{"just above what a program may be", "# 0\n", growing(256, 600), "makes a program of more than 1048576 bytes"},
-		{"a large parent may grow to twice its size", "# 0\n" + strings.Repeat(strings.Repeat("y", 99)+"\n", 1<<14), growing(128, 1200), ""},
-		{"a block that can be divided in many ways, in a large program", divided, strings.Repeat(blk("=======\n", "=======\n")+middles, 100), "matches nothing"},
-		{"many passes over a large program", strings.Repeat("a\n", 1<<21) + "# 0\n", growing(256, 1), "passes over too much text"},
+		{"a large parent may grow to twice its size", "# 0\n" + strings.Repeat(strings.Repeat("y", 99)+"\n", 1<<14),
+			growing(128, 1200), ""},
+		{"a block that can be divided in many ways, in a large program", divided,
+			strings.Repeat(blk("=======\n", "=======\n")+middles, 100), "matches nothing"},
+		{"many passes over a large program", strings.Repeat("a\n", 1<<21) + "# 0\n", growing(256, 1),
+			"passes over too much text"},
 	} {
 		_, err := ParseDiff(tt.parent, tt.reply, "python")
-		if (err == nil) != (tt.says == "") || err != nil && (!strings.Contains(err.Error(), tt.says) || len(err.Error()) > 1000) {
+		if (err == nil) != (tt.says == "") || err != nil &&
+			(!strings.Contains(err.Error(), tt.says) || len(err.Error()) > 1000) {
 			t.Errorf("%s: %v, want it to say %q", tt.reason, err, tt.says)
 		}
 	}

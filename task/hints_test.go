@@ -67,7 +67,8 @@ func TestPromptShowsTheHeaviestHints(t *testing.T) {
 	long := strings.Repeat("long ", 100)
 	hinted := task.WithHints(hinting(t), task.HintsFunc(func(string) (hints []task.Hint, err error) {
 		for i := range 30 {
-			hints = append(hints, task.Hint{Line: i + 1, Text: fmt.Sprintf("of weight %02d %s", i, long[:140]), Weight: float64(i) / 30})
+			hints = append(hints, task.Hint{Line: i + 1, Text: fmt.Sprintf("of weight %02d %s", i, long[:140]),
+				Weight: float64(i) / 30})
 		}
 		return hints, nil
 	}))
@@ -98,8 +99,11 @@ func TestHintsStandBesideTheirProgram(t *testing.T) {
 	if got := promptOf(hinted); !strings.Contains(got, "this is start") {
 		t.Errorf("without parents the prompt is\n%s", got)
 	}
-	twice := task.WithHints(hinted, task.HintsFunc(func(p string) ([]task.Hint, error) { return []task.Hint{{Text: "and " + p}}, nil }))
-	if got := promptOf(twice, "x"); strings.Index(got, "> and x\n") < strings.Index(got, "> this is x\n") || !strings.Contains(got, "> and x\n") {
+	twice := task.WithHints(hinted, task.HintsFunc(func(p string) ([]task.Hint, error) {
+		return []task.Hint{{Text: "and " + p}}, nil
+	}))
+	if got := promptOf(twice, "x"); strings.Index(got, "> and x\n") < strings.Index(got, "> this is x\n") ||
+		!strings.Contains(got, "> and x\n") {
 		t.Errorf("with hints of two kinds the prompt is\n%s", got)
 	}
 }

@@ -26,17 +26,27 @@ func TestRestoreOutside(t *testing.T) {
 	tests := []struct{ name, parent, program, want, reason string }{
 		{"inside", marked1, edit(marked1, "x = 1", "x = 7"), edit(marked1, "x = 1", "x = 7"), "the plain case"},
 		{"outside", marked1, edit(marked1, "math", "os", "print(x)", "print(9)"), marked1, "what lies outside is restored"},
-		{"both", marked1, edit(marked1, "math", "os", "x = 1", "x = 7"), edit(marked1, "x = 1", "x = 7"), "and the inside kept"},
-		{"outside lost", marked1, "# EVOLVE-BLOCK-START\nz\n# EVOLVE-BLOCK-END", edit(marked1, "x = 1\ny = 2", "z"), "all of the outside may be missing"},
-		{"more outside", marked1, "a\n" + edit(marked1, "y = 2\n", "") + "b\n", edit(marked1, "y = 2\n", ""), "or there may be more of it"},
-		{"marker lines", marked1, edit(marked1, "# EVOLVE-BLOCK-START", "#EVOLVE-BLOCK-START: here"), marked1, "marker lines are outside"},
-		{"empty block", marked1, edit(marked1, "x = 1\ny = 2\n", ""), edit(marked1, "x = 1\ny = 2\n", ""), "a block may be empty"},
-		{"two", marked2, edit(marked2, "a = 1", "a = 2", "g()", "h()"), edit(marked2, "a = 1", "a = 2", "g()", "h()"), "each block where it belongs"},
-		{"between", marked2, edit(marked2, "func f()", "func x()", "g()", "h()"), edit(marked2, "g()", "h()"), "what lies between blocks is outside"},
-		{"CRLF", crlf(marked1), edit(marked1, "math", "os", "x = 1", "x = 7"), crlf(edit(marked1, "x = 1", "x = 7")), "line ends are the parent's"},
+		{"both", marked1, edit(marked1, "math", "os", "x = 1", "x = 7"), edit(marked1, "x = 1", "x = 7"),
+			"and the inside kept"},
+		{"outside lost", marked1, "# EVOLVE-BLOCK-START\nz\n# EVOLVE-BLOCK-END", edit(marked1, "x = 1\ny = 2", "z"),
+			"all of the outside may be missing"},
+		{"more outside", marked1, "a\n" + edit(marked1, "y = 2\n", "") + "b\n", edit(marked1, "y = 2\n", ""),
+			"or there may be more of it"},
+		{"marker lines", marked1, edit(marked1, "# EVOLVE-BLOCK-START", "#EVOLVE-BLOCK-START: here"), marked1,
+			"marker lines are outside"},
+		{"empty block", marked1, edit(marked1, "x = 1\ny = 2\n", ""), edit(marked1, "x = 1\ny = 2\n", ""),
+			"a block may be empty"},
+		{"two", marked2, edit(marked2, "a = 1", "a = 2", "g()", "h()"), edit(marked2, "a = 1", "a = 2", "g()", "h()"),
+			"each block where it belongs"},
+		{"between", marked2, edit(marked2, "func f()", "func x()", "g()", "h()"), edit(marked2, "g()", "h()"),
+			"what lies between blocks is outside"},
+		{"CRLF", crlf(marked1), edit(marked1, "math", "os", "x = 1", "x = 7"), crlf(edit(marked1, "x = 1", "x = 7")),
+			"line ends are the parent's"},
 		{"LF", marked1, crlf(edit(marked1, "x = 1", "x = 7")), edit(marked1, "x = 1", "x = 7"), "also the other way"},
-		{"no last line end", strings.TrimSpace(marked1), edit(marked1, "x = 1", "x = 7"), strings.TrimSpace(edit(marked1, "x = 1", "x = 7")), "to the byte"},
-		{"markers only", "# EVOLVE-BLOCK-START\n# EVOLVE-BLOCK-END", "# EVOLVE-BLOCK-START\nx\n# EVOLVE-BLOCK-END\ny", "# EVOLVE-BLOCK-START\nx\n# EVOLVE-BLOCK-END", "no outside but the markers"},
+		{"no last line end", strings.TrimSpace(marked1), edit(marked1, "x = 1", "x = 7"),
+			strings.TrimSpace(edit(marked1, "x = 1", "x = 7")), "to the byte"},
+		{"markers only", "# EVOLVE-BLOCK-START\n# EVOLVE-BLOCK-END", "# EVOLVE-BLOCK-START\nx\n# EVOLVE-BLOCK-END\ny",
+			"# EVOLVE-BLOCK-START\nx\n# EVOLVE-BLOCK-END", "no outside but the markers"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -51,12 +61,18 @@ func TestRestoreOutsideErrors(t *testing.T) {
 	const start, end = "# EVOLVE-BLOCK-START\n", "# EVOLVE-BLOCK-END\n"
 	tests := []struct{ parent, program, want, reason string }{
 		{marked1, "x = 9\n", "task: the program has lost the EVOLVE-BLOCK markers: need 1 of each kind: it holds neither what stands outside of the block nor a line of the block", "it could be anything"},
-		{marked2, start + "x\n" + end, "task: the program has 1 blocks between EVOLVE-BLOCK markers: need 2", "which of two is it?"},
-		{marked1, marked1 + marked1, "task: the program has 2 blocks between EVOLVE-BLOCK markers: need 1", "which of two is it?"},
-		{marked1, start + start + "x\n" + end, "task: the program's EVOLVE-BLOCK markers: line 2 begins a block inside the one that line 1 begins", "nested"},
-		{marked1, start + "x\n" + end + end, "task: the program's EVOLVE-BLOCK markers: line 4 ends a block that none begins", "one end too many"},
-		{marked1, "a\n" + start + "x\n", "task: the program's EVOLVE-BLOCK markers: the block that line 2 begins does not end", "cut short"},
-		{marked1, end + "x\n" + start, "task: the program's EVOLVE-BLOCK markers: line 1 ends a block that none begins", "the wrong way round"},
+		{marked2, start + "x\n" + end, "task: the program has 1 blocks between EVOLVE-BLOCK markers: need 2",
+			"which of two is it?"},
+		{marked1, marked1 + marked1, "task: the program has 2 blocks between EVOLVE-BLOCK markers: need 1",
+			"which of two is it?"},
+		{marked1, start + start + "x\n" + end,
+			"task: the program's EVOLVE-BLOCK markers: line 2 begins a block inside the one that line 1 begins", "nested"},
+		{marked1, start + "x\n" + end + end, "task: the program's EVOLVE-BLOCK markers: line 4 ends a block that none begins",
+			"one end too many"},
+		{marked1, "a\n" + start + "x\n",
+			"task: the program's EVOLVE-BLOCK markers: the block that line 2 begins does not end", "cut short"},
+		{marked1, end + "x\n" + start, "task: the program's EVOLVE-BLOCK markers: line 1 ends a block that none begins",
+			"the wrong way round"},
 		{"x", marked1, "task: the parent has no EVOLVE-BLOCK markers", "there is nothing to go by"},
 		{start, marked1, "task: the parent's markers: the block that line 1 begins does not end", "nor here"},
 	}
@@ -125,7 +141,8 @@ func FuzzRestoreOutside(f *testing.F) {
 		}
 		want, _ := splitMarked(parent)
 		m, err := splitMarked(got)
-		if err != nil || len(m.inside) != len(want.inside) || !slices.EqualFunc(m.outside, want.outside, slices.Equal[[]line]) {
+		if err != nil || len(m.inside) != len(want.inside) ||
+			!slices.EqualFunc(m.outside, want.outside, slices.Equal[[]line]) {
 			t.Fatalf("RestoreOutside(%q, %q) = %q: the outside has changed: %v", parent, program, got, err)
 		}
 		if again, err := RestoreOutside(parent, got); again != got || err != nil {

@@ -41,11 +41,13 @@ func TestParseFrom(t *testing.T) {
 		{wrapped{diff}, "x\nb\n", reply, "x\nc\n", "a wrapper that unwraps"},
 		{WithEvaluator(wrapped{diff}, length), "x\nb\n", reply, "x\nc\n", "at any depth"},
 		{WithEvaluator(shout{diff}, length), "x", "y", "XY", "the outermost ParseFrom counts"},
-		{bare{diff}, "x\nb\n", reply, "a\nc\n", "a wrapper that does not unwrap has only Parse, which changes the initial program"},
+		{bare{diff}, "x\nb\n", reply, "a\nc\n",
+			"a wrapper that does not unwrap has only Parse, which changes the initial program"},
 	}
 	for _, tt := range tests {
 		if got, err := ParseAs(tt.task, AsTask, tt.parent, tt.reply); got != tt.want || err != nil {
-			t.Errorf("ParseAs(%v, AsTask, %q, %q) = %q, %v, want %q: %s", tt.task, tt.parent, tt.reply, got, err, tt.want, tt.reason)
+			t.Errorf("ParseAs(%v, AsTask, %q, %q) = %q, %v, want %q: %s", tt.task, tt.parent, tt.reply, got, err, tt.want,
+				tt.reason)
 		}
 	}
 }
@@ -61,16 +63,20 @@ func TestParseFromMarked(t *testing.T) {
 	}{
 		{false, false, marked1, Fence(edited, "py"), edited, "a change inside"},
 		{false, false, parent, Fence(edited, "py"), edited, "the inside is the child's, whatever the parent's is"},
-		{false, false, marked1, Fence(outside, "py"), "changes nothing between the EVOLVE-BLOCK markers", "a change outside alone"},
+		{false, false, marked1, Fence(outside, "py"), "changes nothing between the EVOLVE-BLOCK markers",
+			"a change outside alone"},
 		{false, false, marked1, Fence(marked1, "py"), "changes nothing", "no change"},
 		{false, false, marked1, Fence("x = 7", "py"), "has lost the EVOLVE-BLOCK markers", "no markers"},
 		{false, true, marked1, Fence("x = 7", "py"), "x = 7", "markers that are comments"},
 		{true, false, parent, blk("x = 1\n", "x = 7\n"), child, "a block inside"},
-		{true, false, parent, blk("x = 1\n", "x = 7\n") + blk("import math\n", "import os\n"), child, "one inside and one outside"},
-		{true, false, parent, blk("import math\n", "import os\n"), "changes nothing between the EVOLVE-BLOCK markers", "a block outside"},
+		{true, false, parent, blk("x = 1\n", "x = 7\n") + blk("import math\n", "import os\n"), child,
+			"one inside and one outside"},
+		{true, false, parent, blk("import math\n", "import os\n"), "changes nothing between the EVOLVE-BLOCK markers",
+			"a block outside"},
 		{true, false, parent, blk("# EVOLVE-BLOCK-END\n", ""), "does not end", "a block that deletes a marker"},
 		{true, false, parent, Fence(edited, "py"), edited, "a complete program in answer to a request for blocks"},
-		{true, true, parent, blk("# EVOLVE-BLOCK-END\n", ""), strings.Replace(parent, "# EVOLVE-BLOCK-END\n", "", 1), "markers that are comments"},
+		{true, true, parent, blk("# EVOLVE-BLOCK-END\n", ""), strings.Replace(parent, "# EVOLVE-BLOCK-END\n", "", 1),
+			"markers that are comments"},
 	}
 	for _, tt := range tests {
 		task := newTask(t, Spec{Initial: marked1, Language: "python", Diffs: tt.diffs, IgnoreMarkers: tt.ignore})
@@ -87,7 +93,8 @@ func TestParseFromMarked(t *testing.T) {
 func TestNewChecksMarkers(t *testing.T) {
 	s := Spec{Name: "a", Evaluator: length, Initial: "# EVOLVE-BLOCK-START\nx\n"}
 	_, err := New(s)
-	if err == nil || !strings.Contains(err.Error(), "the block that line 1 begins does not end (IgnoreMarkers takes them for comments)") {
+	if err == nil || !strings.Contains(err.Error(),
+		"the block that line 1 begins does not end (IgnoreMarkers takes them for comments)") {
 		t.Errorf("markers that do not pair up: %v", err)
 	}
 	s.IgnoreMarkers = true

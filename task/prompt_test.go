@@ -136,7 +136,8 @@ func FuzzClip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, n int) {
 		n = max(n, 0)
 		got := clip(s, n)
-		if len(got) > max(n, len("...")) || len(s) <= n && got != s || !strings.HasPrefix(s+"...", strings.TrimSuffix(got, "...")) {
+		if len(got) > max(n, len("...")) || len(s) <= n && got != s ||
+			!strings.HasPrefix(s+"...", strings.TrimSuffix(got, "...")) {
 			t.Fatalf("clip(%q, %d) = %q", s, n, got)
 		}
 	})

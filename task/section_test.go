@@ -33,11 +33,15 @@ func TestSectionsFit(t *testing.T) {
 			{Name: "a", Lines: lines(1)}, {Name: "b", Lines: lines(1), Stable: true}, {Name: "c", Lines: lines(1)},
 			{Name: "d", Lines: lines(1), Stable: true}}}, "b 0 1, d 0 1, a 0 1, c 0 1"},
 		{"a bound of its own", Ask{Sections: []Section{{Name: "a", Lines: lines(9), Tokens: 5}}}, "a 0 2"},
-		{"programs and lines share it", Ask{Sections: []Section{{Name: "a", Programs: programs, Lines: lines(9), Tokens: 7}}}, "a 2 1"},
-		{"the bound by name stands", Ask{Sections: []Section{{Name: "a", Lines: lines(9), Tokens: 5}, {Name: "b", Lines: lines(1)}},
+		{"programs and lines share it", Ask{Sections: []Section{{Name: "a", Programs: programs, Lines: lines(9), Tokens: 7}}},
+			"a 2 1"},
+		{"the bound by name stands", Ask{Sections: []Section{{Name: "a", Lines: lines(9), Tokens: 5},
+			{Name: "b", Lines: lines(1)}},
 			Bounds: Bounds{"a": 9}}, "a 0 4, b 0 1"},
-		{"0 leaves a section out", Ask{Sections: []Section{{Name: "a", Programs: programs, Lines: lines(9)}}, Bounds: Bounds{"a": 0}}, ""},
-		{"nothing and blanks are no section", Ask{Sections: []Section{{Name: "a"}, {Name: "b", Lines: []string{" ", "\n"}}}}, ""},
+		{"0 leaves a section out", Ask{Sections: []Section{{Name: "a", Programs: programs, Lines: lines(9)}},
+			Bounds: Bounds{"a": 0}}, ""},
+		{"nothing and blanks are no section", Ask{Sections: []Section{{Name: "a"}, {Name: "b", Lines: []string{" ", "\n"}}}},
+			""},
 	} {
 		var got []string
 		for _, s := range tt.ask.Shown() {
@@ -87,13 +91,16 @@ func TestWithBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := scored("p", 1)
-	c.Result.Metrics, c.Result.Artifacts = map[string]float64{"length": 3}, map[string]string{"log": strings.Repeat("x", 500)}
+	c.Result.Metrics, c.Result.Artifacts = map[string]float64{"length": 3},
+		map[string]string{"log": strings.Repeat("x", 500)}
 	ask := Ask{Parents: []eval.Candidate{c}, Sections: []Section{Inspirations(c), Notes("wider")}}
 	show := func(of Task) string { return of.Prompt(ask)[1].Content }
-	if all := show(of); strings.Count(all, "> length: 3\n") != 2 || strings.Count(all, "xxx") < 100 || !strings.Contains(all, "wider") {
+	if all := show(of); strings.Count(all, "> length: 3\n") != 2 || strings.Count(all, "xxx") < 100 ||
+		!strings.Contains(all, "wider") {
 		t.Errorf("without bounds\n%s", all)
 	}
-	bounded := WithBounds(WithBounds(of, Bounds{ShowNotes: -5, ShowFeedback: 1000}), Bounds{ShowFeedback: 5, ShowMetrics: 0})
+	bounded := WithBounds(WithBounds(of, Bounds{ShowNotes: -5, ShowFeedback: 1000}),
+		Bounds{ShowFeedback: 5, ShowMetrics: 0})
 	got := show(bounded)
 	if strings.Count(got, "> length: 3\n") != 1 || strings.Contains(got, "xxx") || strings.Contains(got, "wider") {
 		t.Errorf("with bounds\n%s", got)
@@ -134,15 +141,17 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	b := Asked(outer, Ask{}).Bounds
-	if !b.Hide(ShowNotes) || b.Hide(ShowAttempts) || b.Hide(ShowFeedback) || !(Bounds{"a": -1}).Hide("a") || Bounds(nil).Hide("a") {
+	if !b.Hide(ShowNotes) || b.Hide(ShowAttempts) || b.Hide(ShowFeedback) || !(Bounds{"a": -1}).Hide("a") ||
+		Bounds(nil).Hide("a") {
 		t.Errorf("%v hide the wrong sections", b)
 	}
 }
 
 func ExampleWithBounds() {
-	t, err := New(Spec{Name: "vowels", Initial: "hello", Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
-		return eval.Result{Valid: true, Score: 2}, nil
-	})})
+	t, err := New(Spec{Name: "vowels", Initial: "hello",
+		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+			return eval.Result{Valid: true, Score: 2}, nil
+		})})
 	if err != nil {
 		fmt.Println(err)
 		return

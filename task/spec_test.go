@@ -53,7 +53,8 @@ func TestNewChecks(t *testing.T) {
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("New(%+v): %v: %s", s, err, tt.reason)
-		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "task: ")):
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) ||
+			!strings.HasPrefix(err.Error(), "task: ")):
 			t.Errorf("New(%+v): error %v, want one with %s: %s", s, err, tt.want, tt.reason)
 		}
 	}
@@ -109,7 +110,9 @@ func TestWithEvaluator(t *testing.T) {
 		t.Fatal(err)
 	}
 	failure := errors.New("down")
-	out := WithEvaluator(in, eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{}, failure }))
+	out := WithEvaluator(in, eval.Func(func(context.Context, string) (eval.Result, error) {
+		return eval.Result{}, failure
+	}))
 	if _, err := out.Evaluate(t.Context(), "x"); !errors.Is(err, failure) {
 		t.Errorf("Evaluate: %v, want the other evaluator's", err)
 	}

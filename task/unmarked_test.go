@@ -24,17 +24,25 @@ const blanks = "import a\n\n\n# EVOLVE-BLOCK-START\n\ndef f():\n    return 1\n\n
 func TestUnmarked(t *testing.T) {
 	edit := func(s string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(s) }
 	tests := []struct{ name, parent, program, want, reason string }{
-		{"whole", marked1, "import math\nx = 7\nprint(x)\n", edit(marked1, "x = 1\ny = 2", "x = 7"), "what stands outside is at the ends"},
+		{"whole", marked1, "import math\nx = 7\nprint(x)\n", edit(marked1, "x = 1\ny = 2", "x = 7"),
+			"what stands outside is at the ends"},
 		{"unchanged", marked1, unmark(marked1), marked1, "the parent without marker lines is the parent, to the byte"},
 		{"blank lines", blanks, unmark(blanks), blanks, "also where it has blank lines"},
-		{"white space", blanks, "import  a\n\ndef f():\n    return 2\nprint(f())", edit(blanks, "\n\ndef", "\ndef", "return 1\n\n", "return 2\n"), "blank lines and spaces may differ outside"},
+		{"white space", blanks, "import  a\n\ndef f():\n    return 2\nprint(f())",
+			edit(blanks, "\n\ndef", "\ndef", "return 1\n\n", "return 2\n"), "blank lines and spaces may differ outside"},
 		{"nothing inside", marked1, "import math\nprint(x)", edit(marked1, "x = 1\ny = 2\n", ""), "a block may be empty"},
-		{"CRLF", edit(marked1, "\n", "\r\n"), "import math\nx = 7\nprint(x)", edit(marked1, "x = 1\ny = 2", "x = 7", "\n", "\r\n"), "line ends are the parent's"},
-		{"code before markers", onCodeLines, "{\na2()\nb()\n}", edit(onCodeLines, "a()", "a2()"), "the code on a marker's line stays, the comment does not count"},
-		{"two blocks", marked2, edit(unmark(marked2), "a = 1", "a = 2", "g()", "h()\n\tg()"), edit(marked2, "a = 1", "a = 2", "g()", "h()\n\tg()"), "what stands between blocks says where they end"},
-		{"no outside", "# EVOLVE-BLOCK-START\nx\n# EVOLVE-BLOCK-END", "y", "# EVOLVE-BLOCK-START\ny\n# EVOLVE-BLOCK-END", "all of the program is the block"},
-		{"inside alone", marked1, "x = 1\ny = 7\nz = 3", edit(marked1, "y = 2", "y = 7\nz = 3"), "one block, a line of which is known"},
-		{"tail is empty", strings.TrimSuffix(marked1, "print(x)\n"), "import math\nx = 7", edit(strings.TrimSuffix(marked1, "print(x)\n"), "x = 1\ny = 2", "x = 7"), "nothing stands after the block"},
+		{"CRLF", edit(marked1, "\n", "\r\n"), "import math\nx = 7\nprint(x)",
+			edit(marked1, "x = 1\ny = 2", "x = 7", "\n", "\r\n"), "line ends are the parent's"},
+		{"code before markers", onCodeLines, "{\na2()\nb()\n}", edit(onCodeLines, "a()", "a2()"),
+			"the code on a marker's line stays, the comment does not count"},
+		{"two blocks", marked2, edit(unmark(marked2), "a = 1", "a = 2", "g()", "h()\n\tg()"),
+			edit(marked2, "a = 1", "a = 2", "g()", "h()\n\tg()"), "what stands between blocks says where they end"},
+		{"no outside", "# EVOLVE-BLOCK-START\nx\n# EVOLVE-BLOCK-END", "y", "# EVOLVE-BLOCK-START\ny\n# EVOLVE-BLOCK-END",
+			"all of the program is the block"},
+		{"inside alone", marked1, "x = 1\ny = 7\nz = 3", edit(marked1, "y = 2", "y = 7\nz = 3"),
+			"one block, a line of which is known"},
+		{"tail is empty", strings.TrimSuffix(marked1, "print(x)\n"), "import math\nx = 7",
+			edit(strings.TrimSuffix(marked1, "print(x)\n"), "x = 1\ny = 2", "x = 7"), "nothing stands after the block"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,7 +57,8 @@ func TestUnmarkedErrors(t *testing.T) {
 	twice := strings.Replace(unmark(marked2), "var a = 1", "func f() {\n}\nvar a = 1", 1)
 	adjacent := "# EVOLVE-BLOCK-START\nx\n# EVOLVE-BLOCK-END\n\n# EVOLVE-BLOCK-START\ny\n# EVOLVE-BLOCK-END\n"
 	tests := []struct{ parent, program, want, reason string }{
-		{marked1, "import math\nimport os\nx = 7\nprint(x + 1)", "some of what stands outside", "a whole program that changes what stands outside: its block could begin anywhere"},
+		{marked1, "import math\nimport os\nx = 7\nprint(x + 1)", "some of what stands outside",
+			"a whole program that changes what stands outside: its block could begin anywhere"},
 		{marked1, "import math\nx = 1\n", "some of what stands outside", "half of the outside is lost"},
 		{marked1, "I cannot do that.", "neither what stands outside", "no program"},
 		{marked1, "}\n{\n", "neither what stands outside", "braces tell nothing"},
@@ -59,7 +68,8 @@ func TestUnmarkedErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got, err := RestoreOutside(tt.parent, tt.program)
-		if got != "" || err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "task: the program has lost the EVOLVE-BLOCK markers: ") {
+		if got != "" || err == nil || !strings.Contains(err.Error(), tt.want) ||
+			!strings.HasPrefix(err.Error(), "task: the program has lost the EVOLVE-BLOCK markers: ") {
 			t.Errorf("RestoreOutside(%q, %q) = %q, %v, want %s: %s", tt.parent, tt.program, got, err, tt.want, tt.reason)
 		}
 	}
@@ -81,7 +91,8 @@ func TestParseUnmarked(t *testing.T) {
 		task  Task
 		reply string
 		want  bool
-	}{{task, reply, true}, {wrapped{task}, reply, true}, {task, Fence(edited, "python"), false}, {ignoring, reply, false}, {bare{task}, reply, false}} {
+	}{{task, reply, true}, {wrapped{task}, reply, true}, {task, Fence(edited, "python"), false}, {ignoring, reply, false},
+		{bare{task}, reply, false}} {
 		if got := Mended(tt.task, AsTask, marked1, tt.reply); (got != "") != tt.want {
 			t.Errorf("Mended(%v, %q) = %q", tt.task, tt.reply, got)
 		}

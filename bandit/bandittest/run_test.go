@@ -26,7 +26,9 @@ func (r *report) Errorf(format string, args ...any) {
 // failed returns the names of the checks that failed.
 func (r *report) failed() []string {
 	var names []string
-	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "sized pulls", "costs", "adopted pulls", "rerun", "one arm", "many arms", "extreme rewards", "rewards that are not finite", "many rounds"} {
+	for _, name := range []string{"prints", "distribution", "closed arms", "purity", "late outcomes", "sized pulls",
+		"costs", "adopted pulls", "rerun", "one arm", "many arms", "extreme rewards", "rewards that are not finite",
+		"many rounds"} {
 		if slices.ContainsFunc(r.failures, func(f string) bool { return strings.Contains(f, ": "+name+": ") }) {
 			names = append(names, name)
 		}
@@ -92,7 +94,8 @@ var brokenPolicies = []struct {
 	}},
 	{"prints its state", []string{"prints"}, func() bandit.Policy {
 		n := 0
-		return &broken{Policy: &bandit.UCB1{}, print: func() string { return fmt.Sprintf("broken(n=%d)", n) }, update: func(bandit.Pull, float64) { n++ }}
+		return &broken{Policy: &bandit.UCB1{}, print: func() string { return fmt.Sprintf("broken(n=%d)", n) },
+			update: func(bandit.Pull, float64) { n++ }}
 	}},
 	{"half of the mass lost with three arms", []string{"distribution"}, func() bandit.Policy {
 		return &broken{Policy: bandit.Random{}, probs: func(p []float64, _ bandit.Round) {
@@ -108,15 +111,17 @@ var brokenPolicies = []struct {
 			}
 		}}
 	}},
-	{"mass on a closed arm once it was pulled", []string{"distribution", "closed arms", "purity", "late outcomes"}, func() bandit.Policy {
-		last := 0
-		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { last = pull.Arm }, probs: func(p []float64, r bandit.Round) {
-			if !r.Open[last] {
-				clear(p)
-				p[last] = 1
-			}
-		}}
-	}},
+	{"mass on a closed arm once it was pulled", []string{"distribution", "closed arms", "purity", "late outcomes"},
+		func() bandit.Policy {
+			last := 0
+			return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { last = pull.Arm },
+				probs: func(p []float64, r bandit.Round) {
+					if !r.Open[last] {
+						clear(p)
+						p[last] = 1
+					}
+				}}
+		}},
 	{"stuck on an arm when all others are closed", []string{"closed arms"}, func() bandit.Policy {
 		return &broken{Policy: bandit.Random{}, probs: func(p []float64, r bandit.Round) {
 			if len(p) == 5 && r.T > 0 && !slices.Contains(r.Open[1:], true) {
@@ -133,15 +138,16 @@ var brokenPolicies = []struct {
 	}},
 	{"credits the arm that it last favored, not the one pulled", []string{"purity"}, func() bandit.Policy {
 		favored, sum := 0, map[int]float64{}
-		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum[favored] += x }, probs: func(p []float64, r bandit.Round) {
-			favored = slices.Index(r.Open, true)
-			for arm := range p {
-				if r.Open[arm] && sum[arm] < sum[favored] {
-					favored = arm
+		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum[favored] += x },
+			probs: func(p []float64, r bandit.Round) {
+				favored = slices.Index(r.Open, true)
+				for arm := range p {
+					if r.Open[arm] && sum[arm] < sum[favored] {
+						favored = arm
+					}
 				}
-			}
-			favor(p, r, favored)
-		}}
+				favor(p, r, favored)
+			}}
 	}},
 	{"closes an arm itself, in the round", []string{"purity"}, func() bandit.Policy {
 		return &broken{Policy: bandit.Random{}, probs: func(p []float64, r bandit.Round) {
@@ -155,13 +161,14 @@ var brokenPolicies = []struct {
 	}},
 	{"sums over a map, whose order changes", []string{"purity", "rerun"}, func() bandit.Policy {
 		seen := map[int]float64{}
-		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, x float64) { seen[pull.ID] = x / 3 }, probs: func(p []float64, r bandit.Round) {
-			var sum float64
-			for _, x := range seen {
-				sum += x
-			}
-			favor(p, r, int(math.Float64bits(sum)%uint64(len(p))))
-		}}
+		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, x float64) { seen[pull.ID] = x / 3 },
+			probs: func(p []float64, r bandit.Round) {
+				var sum float64
+				for _, x := range seen {
+					sum += x
+				}
+				favor(p, r, int(math.Float64bits(sum)%uint64(len(p))))
+			}}
 	}},
 	{"expects outcomes in the order of the draws", []string{"late outcomes"}, func() bandit.Policy {
 		next := 0
@@ -189,18 +196,20 @@ var brokenPolicies = []struct {
 	}},
 	{"an arm without outcomes is 0/0 after the first draw", []string{"late outcomes"}, func() bandit.Policy {
 		n := 0
-		return &broken{Policy: bandit.Random{}, update: func(bandit.Pull, float64) { n++ }, probs: func(p []float64, r bandit.Round) {
-			if r.T > 0 && n == 0 && slices.Max(r.Pending) > 0 {
-				p[0] = math.NaN()
-			}
-		}}
+		return &broken{Policy: bandit.Random{}, update: func(bandit.Pull, float64) { n++ },
+			probs: func(p []float64, r bandit.Round) {
+				if r.T > 0 && n == 0 && slices.Max(r.Pending) > 0 {
+					p[0] = math.NaN()
+				}
+			}}
 	}},
 	{"knows the number of arms from Probs alone", []string{"adopted pulls"}, func() bandit.Policy {
 		arms, last := 0, 0
-		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { last = pull.Arm - arms }, probs: func(p []float64, r bandit.Round) {
-			arms = len(p)
-			favor(p, r, last+arms)
-		}}
+		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { last = pull.Arm - arms },
+			probs: func(p []float64, r bandit.Round) {
+				arms = len(p)
+				favor(p, r, last+arms)
+			}}
 	}},
 	{"changes the calls that it is told", []string{"sized pulls"}, func() bandit.Policy {
 		return &broken{Policy: bandit.Random{}, probs: func(_ []float64, r bandit.Round) {
@@ -218,11 +227,12 @@ var brokenPolicies = []struct {
 	}},
 	{"takes calls for granted once it was told of them", []string{"sized pulls"}, func() bandit.Policy {
 		told := false
-		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { told = told || pull.Calls > 0 }, probs: func(p []float64, r bandit.Round) {
-			if told {
-				_ = r.Calls[len(p)-1]
-			}
-		}}
+		return &broken{Policy: bandit.Random{}, update: func(pull bandit.Pull, _ float64) { told = told || pull.Calls > 0 },
+			probs: func(p []float64, r bandit.Round) {
+				if told {
+					_ = r.Calls[len(p)-1]
+				}
+			}}
 	}},
 	{"shares by cost, where there is one", []string{"costs"}, func() bandit.Policy {
 		return &broken{Policy: bandit.Random{}, probs: func(p []float64, r bandit.Round) {
@@ -245,27 +255,30 @@ var brokenPolicies = []struct {
 	}},
 	{"squares of rewards overflow", []string{"extreme rewards"}, func() bandit.Policy {
 		var sum, squares float64
-		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum += x; squares += x * x }, probs: func(p []float64, r bandit.Round) {
-			if variance := squares - sum*sum; math.IsNaN(variance) {
-				p[0] = variance
-			}
-		}}
+		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum += x; squares += x * x },
+			probs: func(p []float64, r bandit.Round) {
+				if variance := squares - sum*sum; math.IsNaN(variance) {
+					p[0] = variance
+				}
+			}}
 	}},
 	{"divides by the sum of the rewards", []string{"extreme rewards"}, func() bandit.Policy {
 		sum, n := 0.0, 0
-		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum += x; n++ }, probs: func(p []float64, r bandit.Round) {
-			if n == 5 && r.Open[0] {
-				p[0] *= sum / sum
-			}
-		}}
+		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum += x; n++ },
+			probs: func(p []float64, r bandit.Round) {
+				if n == 5 && r.Open[0] {
+					p[0] *= sum / sum
+				}
+			}}
 	}},
 	{"a NaN stays in the mean", []string{"rewards that are not finite"}, func() bandit.Policy {
 		sum := 0.0
-		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum += x }, probs: func(p []float64, r bandit.Round) {
-			if math.IsNaN(sum) {
-				favor(p, r, 0)
-			}
-		}}
+		return &broken{Policy: bandit.Random{}, update: func(_ bandit.Pull, x float64) { sum += x },
+			probs: func(p []float64, r bandit.Round) {
+				if math.IsNaN(sum) {
+					favor(p, r, 0)
+				}
+			}}
 	}},
 	{"an infinite reward is clipped and counts", []string{"rewards that are not finite"}, func() bandit.Policy {
 		clipped := &bandit.Softmax{}

@@ -45,7 +45,8 @@ func TestPlayOverBank(t *testing.T) {
 		}
 		best, most := played.Best[256], Oracle(arms, 256)[256]
 		if len(played.Selections) != 256 || best <= arms[0][0] || best > most {
-			t.Errorf("seed %d: %d pulls from %v to %v, where one search alone comes to %v", seed, len(played.Selections), arms[0][0], best, most)
+			t.Errorf("seed %d: %d pulls from %v to %v, where one search alone comes to %v", seed, len(played.Selections),
+				arms[0][0], best, most)
 		}
 	}
 	top := 0.0
@@ -164,13 +165,16 @@ var wrongBanks = []struct{ why, text, want string }{
 	{"no seed", bankOf(`{"generations":1,"rises":[[0,1]]}`), "search 0: seed is missing"},
 	{"no length", bankOf(`{"seed":4,"rises":[[0,1]]}`), "search 0: generations is missing"},
 	{"a negative length", bankOf(`{"seed":4,"generations":-1,"rises":[[0,1]]}`), "search 0 of seed 4: generations is -1"},
-	{"an unknown field of a search", bankOf(`{"seed":1,"generations":1,"rises":[[0,1]]},{"scores":[]}`), `search 1: json: unknown field "scores"`},
+	{"an unknown field of a search", bankOf(`{"seed":1,"generations":1,"rises":[[0,1]]},{"scores":[]}`),
+		`search 1: json: unknown field "scores"`},
 	{"the same search twice", bankOf(`{"seed":9,"generations":1,"rises":[[0,1]]},{"seed":9,"generations":1,"rises":[[0,1]]}`), "searches 0 and 1 have the same seed, 9"},
 	{"no start", bankOf(`{"seed":4,"generations":3,"rises":[]}`), "no rises"},
 	{"a late start", bankOf(`{"seed":4,"generations":3,"rises":[[1,0.5]]}`), "first rise is in generation 1"},
 	{"a rise after the end", bankOf(`{"seed":4,"generations":3,"rises":[[0,0.5],[4,0.6]]}`), "generation 4 of 3"},
-	{"rises out of order", bankOf(`{"seed":4,"generations":3,"rises":[[0,0.5],[2,0.6],[2,0.7]]}`), "rise 2 is in generation 2, after one in 2"},
-	{"a fall", bankOf(`{"seed":4,"generations":3,"rises":[[0,0.5],[1,0.6],[2,0.4]]}`), "search 0 of seed 4: rise 2 is to 0.4, from 0.6"},
+	{"rises out of order", bankOf(`{"seed":4,"generations":3,"rises":[[0,0.5],[2,0.6],[2,0.7]]}`),
+		"rise 2 is in generation 2, after one in 2"},
+	{"a fall", bankOf(`{"seed":4,"generations":3,"rises":[[0,0.5],[1,0.6],[2,0.4]]}`),
+		"search 0 of seed 4: rise 2 is to 0.4, from 0.6"},
 	{"no rise at all", bankOf(`{"seed":4,"generations":3,"rises":[[0,0.5],[1,0.5]]}`), "rise 1 is to 0.5, from 0.5"},
 	{"a score that is no number", bankOf(`{"seed":4,"generations":3,"rises":[[0,"high"]]}`), "cannot unmarshal string"},
 	{"a score beyond all numbers", bankOf(`{"seed":4,"generations":3,"rises":[[0,1e999]]}`), "1e999"},
@@ -192,7 +196,8 @@ func TestReadBankWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := ReadBankFile(path)
-		if err == nil || b != nil || !strings.HasPrefix(err.Error(), "sim: bank "+path+": ") || !strings.Contains(err.Error(), tt.want) {
+		if err == nil || b != nil || !strings.HasPrefix(err.Error(), "sim: bank "+path+": ") ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, %v, want %q", tt.why, b, err, tt.want)
 		}
 	}
@@ -220,7 +225,8 @@ func FuzzReadBank(f *testing.F) {
 			t.Fatalf("read %+v, written and read %+v, %v", b, again, err)
 		}
 		for i, arm := range Arms(b, 1, len(b.Searches), b.N, 20) {
-			if len(arm) == 0 || len(arm) > 21 || !slices.IsSorted(arm) || slices.ContainsFunc(arm, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+			if len(arm) == 0 || len(arm) > 21 || !slices.IsSorted(arm) ||
+				slices.ContainsFunc(arm, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
 				t.Fatalf("arm %d of %+v is %v", i, b, arm)
 			}
 		}

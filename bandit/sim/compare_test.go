@@ -11,7 +11,8 @@ import (
 
 // cellOf makes a cell of ten runs, T = 100, with each policy's pulls to each level the same in every run.
 func cellOf(pulls map[string][]int) Cell {
-	c := Cell{Setting: Setting{Family: Named("draws"), Arms: 1, Rounds: 100}, Levels: []Level{{1, 0.5, false}, {2, 0.7, false}}, Oracle: make([]float64, 10)}
+	c := Cell{Setting: Setting{Family: Named("draws"), Arms: 1, Rounds: 100},
+		Levels: []Level{{1, 0.5, false}, {2, 0.7, false}}, Oracle: make([]float64, 10)}
 	for name, levels := range pulls {
 		e := Entry{Name: name}
 		course := Course{{0, 0}}
@@ -38,7 +39,8 @@ func TestRatioByHand(t *testing.T) {
 		want  float64
 	}{
 		{"a half and twice make one", map[string][]int{"a": {20, 80}, "b": {40, 40}}, 1},
-		{"the best of two in hindsight, level by level", map[string][]int{"a": {20, 20}, "b": {10, 40}, "c": {15, 20}}, math.Sqrt2},
+		{"the best of two in hindsight, level by level", map[string][]int{"a": {20, 20}, "b": {10, 40}, "c": {15, 20}},
+			math.Sqrt2},
 		{"not reached by the policy: 2T", map[string][]int{"a": {50, NotReached}, "b": {50, 50}}, 2},
 		{"not reached by the other: T", map[string][]int{"a": {20, 25}, "b": {20, NotReached}}, 0.5},
 		{"not reached by either: the other level alone", map[string][]int{"a": {25, NotReached}, "b": {50, NotReached}}, 0.5},
@@ -75,7 +77,8 @@ func TestCompareByHand(t *testing.T) {
 }
 
 // madeUpConfig is of made-up studies: a policy that is faster than most of the others.
-var madeUpConfig = StudyConfig{Contenders: []Contender{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}, Multiples: []float64{0.5, 1, 2}}
+var madeUpConfig = StudyConfig{Contenders: []Contender{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
+	Multiples: []float64{0.5, 1, 2}}
 
 func madeUpSetting(setting int) Setting {
 	return Setting{Family: Named("draws"), Arms: 5 + setting, Rounds: 200}
@@ -89,7 +92,8 @@ func madeUpRuns(r *rand.Rand, setting, n int) []run {
 	for i := range runs {
 		arms := 0.5 + r.Float64()
 		robin := madeUpCourse(r, 0.7*arms, 400)
-		runs[i] = run{took: make([]float64, 8), oracle: Course{{0, 0}, {1, 10}}, robin: []float64{robin.After(100), robin.After(200), robin.After(400)}}
+		runs[i] = run{took: make([]float64, 8), oracle: Course{{0, 0}, {1, 10}},
+			robin: []float64{robin.After(100), robin.After(200), robin.After(400)}}
 		for _, speed := range speeds {
 			runs[i].best = append(runs[i].best, madeUpCourse(r, speed*arms, 200))
 		}

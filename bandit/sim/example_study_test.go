@@ -100,7 +100,8 @@ func ExampleCell() {
 	c := cells[0]
 	fmt.Println(c.Setting)
 	for i, l := range c.Levels {
-		fmt.Printf("%.1f T: score %.2f, random needs %d pulls, improvement %d\n", l.Multiple, l.Score, c.Pulls("random", i), c.Pulls("improvement", i))
+		fmt.Printf("%.1f T: score %.2f, random needs %d pulls, improvement %d\n", l.Multiple, l.Score, c.Pulls("random", i),
+			c.Pulls("improvement", i))
 	}
 	fmt.Printf("together: %.1f times the pulls\n", c.Ratio("improvement", "random"))
 	// Output:

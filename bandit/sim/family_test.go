@@ -100,9 +100,11 @@ func TestFamiliesByFormula(t *testing.T) {
 		tolerance float64
 	}{
 		{"a breakthrough within 15 children: the mean over log-uniform q of 1 − (1−q)¹⁵",
-			share(Named("breakthrough"), 15, func(a []float64) bool { return a[15] > 0 }), meanOverScale(1.0/300, 1.0/15, func(q float64) float64 { return 1 - math.Pow(1-q, 15) }), 0.032},
+			share(Named("breakthrough"), 15, func(a []float64) bool { return a[15] > 0 }),
+			meanOverScale(1.0/300, 1.0/15, func(q float64) float64 { return 1 - math.Pow(1-q, 15) }), 0.032},
 		{"a step up at child 1: the mean of log-uniform q",
-			share(Named("staircase"), 1, func(a []float64) bool { return a[1] > a[0] }), meanOverScale(1.0/80, 1.0/8, func(q float64) float64 { return q }), 0.016},
+			share(Named("staircase"), 1, func(a []float64) bool { return a[1] > a[0] }),
+			meanOverScale(1.0/80, 1.0/8, func(q float64) float64 { return q }), 0.016},
 		{"a plateau reached by child 404: every arm that stops, and nearly none that does not",
 			share(Named("plateaus"), 520, func(a []float64) bool { return a[404] == a[520] }), 0.7, 0.032},
 		{"late bloomers end above 0.66, beyond the ceiling of the others",
@@ -130,7 +132,8 @@ func TestFamiliesByFormula(t *testing.T) {
 		{"seven arms in ten are dead",
 			share(Named("dead-arms"), 400, func(a []float64) bool { return a[400] == 0.3 }), 0.7, 0.032},
 		{"the others improve with child 1 by the mean of log-uniform q",
-			share(Named("dead-arms"), 1, func(a []float64) bool { return a[1] > 0.3 }), 0.3 * meanOverScale(0.02, 0.2, func(q float64) float64 { return q }), 0.016},
+			share(Named("dead-arms"), 1, func(a []float64) bool { return a[1] > 0.3 }),
+			0.3 * meanOverScale(0.02, 0.2, func(q float64) float64 { return q }), 0.016},
 		{"noise of deviation 0.15 at child 1, and a mean of 0.3 + 0.05·ln 1.1 on average: above 0.45 at 0.968 deviations",
 			share(Named("shrinking-noise"), 1, func(a []float64) bool { return a[1] > 0.45 }), 0.1665, 0.024},
 		{"no improvement in 20 children of chance 0.05",
@@ -200,7 +203,8 @@ func quadrant(f Family, at, end int) float64 {
 		a := f.Arm(Address{Seed: 78, Index: i, Rounds: end})
 		first, gain = append(first, a[at]), append(gain, (a[end]-a[at])/(1-a[at]))
 	}
-	m, g := bootstrap.Quantile(slices.Sorted(slices.Values(first)), 0.5), bootstrap.Quantile(slices.Sorted(slices.Values(gain)), 0.5)
+	m, g := bootstrap.Quantile(slices.Sorted(slices.Values(first)), 0.5),
+		bootstrap.Quantile(slices.Sorted(slices.Values(gain)), 0.5)
 	n := 0
 	for i := range first {
 		if first[i] > m && gain[i] > g {
@@ -221,7 +225,8 @@ func TestDrawsRiseAsTheLogarithm(t *testing.T) {
 	}
 	mean := sum / 4000
 	sd := math.Sqrt((squares/4000 - mean*mean) / 4000)
-	if want := meanOverScale(0.01, 0.06, func(width float64) float64 { return width }) * math.Log(4); math.Abs(mean-want) > 4*sd+0.0002 {
+	if want := meanOverScale(0.01, 0.06,
+		func(width float64) float64 { return width }) * math.Log(4); math.Abs(mean-want) > 4*sd+0.0002 {
 		t.Errorf("the best of 64 is %.5f above the best of 16, want %.5f ± %.5f", mean, want, 4*sd)
 	}
 }

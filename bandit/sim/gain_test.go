@@ -31,7 +31,8 @@ func TestGainByHand(t *testing.T) {
 		t.Errorf("mean %v, want an interval of %v to %v", g.Mean, low, high)
 	}
 	back := GainOver([]Cell{good, bad}, "b", "a")
-	if math.Abs(back.Mean.Value+g.Mean.Value) > 1e-12 || back.WorstAt.Rounds != 10 || math.Abs(back.Worst.Value+0.25) > 1e-12 {
+	if math.Abs(back.Mean.Value+g.Mean.Value) > 1e-12 || back.WorstAt.Rounds != 10 ||
+		math.Abs(back.Worst.Value+0.25) > 1e-12 {
 		t.Errorf("the other way around: %+v", back)
 	}
 	if g := GainOver([]Cell{nothing}, "a", "b"); !math.IsNaN(g.Mean.Value) || !math.IsNaN(g.Worst.High) {

@@ -106,7 +106,8 @@ func TestPullsInFlight(t *testing.T) {
 	delays := []float64{3, 1, 5, 1, 10, 10} // the second lands first, and so on
 	i := 0
 	p := &script{arms: []int{0, 1, 2, 1, 1, 0}}
-	_, err := Play(p, long, PlayConfig{Rounds: 6, InFlight: 3, Delay: func(*rand.Rand) float64 { i++; return delays[i-1] }})
+	_, err := Play(p, long, PlayConfig{Rounds: 6, InFlight: 3,
+		Delay: func(*rand.Rand) float64 { i++; return delays[i-1] }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,8 @@ func TestPullsInFlight(t *testing.T) {
 
 func TestOnePullPerArmInFlight(t *testing.T) {
 	p := &watch{}
-	if _, err := Play(p, Arms(Named("staircase"), 1, 4, 1, 100), PlayConfig{Rounds: 100, InFlight: 9, Delay: (*rand.Rand).ExpFloat64}); err != nil {
+	if _, err := Play(p, Arms(Named("staircase"), 1, 4, 1, 100),
+		PlayConfig{Rounds: 100, InFlight: 9, Delay: (*rand.Rand).ExpFloat64}); err != nil {
 		t.Fatal(err)
 	}
 	if p.most != 1 || p.waiting != 3 {

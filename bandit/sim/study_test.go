@@ -19,7 +19,8 @@ func newUCB1(Setting) bandit.Policy { return &ucb1{} }
 var twoPolicies = []Contender{{Name: "even", New: newEven}, {Name: "ucb", New: newUCB1}}
 
 func twoSettings() []Setting {
-	return []Setting{{Family: Named("staircase"), Arms: 4, Rounds: 60}, {Family: Named("plateaus"), Arms: 3, N: 2, Rounds: 40}}
+	return []Setting{{Family: Named("staircase"), Arms: 4, Rounds: 60},
+		{Family: Named("plateaus"), Arms: 3, N: 2, Rounds: 40}}
 }
 
 func study(t *testing.T, cfg StudyConfig) []Cell {
@@ -47,7 +48,8 @@ func TestStudyIsManyPlays(t *testing.T) {
 			e := c.Entry("ucb")
 			final := played.Best[s.Rounds]
 			if e.Final[run] != final || c.Oracle[run] != oracle[s.Rounds] || e.Regret[run] != oracle[s.Rounds]-final {
-				t.Errorf("%v, run %d: final %v, oracle %v, regret %v; by itself %v, %v", s, run, e.Final[run], c.Oracle[run], e.Regret[run], final, oracle[s.Rounds])
+				t.Errorf("%v, run %d: final %v, oracle %v, regret %v; by itself %v, %v", s, run, e.Final[run], c.Oracle[run],
+					e.Regret[run], final, oracle[s.Rounds])
 			}
 			for l, level := range c.Levels {
 				if e.First[l][run] != firstAt(played.Best, level.Score) {
@@ -67,7 +69,8 @@ func checkCurves(t *testing.T, c Cell) {
 	for _, e := range c.Entries {
 		for at := range c.Setting.Rounds + 1 {
 			if !(e.Low[at] <= e.Median[at] && e.Median[at] <= e.High[at]) || e.RegretAt[at] < 0 {
-				t.Fatalf("%v, %s after %d pulls: quantiles %v %v %v, regret %v", c.Setting, e.Name, at, e.Low[at], e.Median[at], e.High[at], e.RegretAt[at])
+				t.Fatalf("%v, %s after %d pulls: quantiles %v %v %v, regret %v", c.Setting, e.Name, at, e.Low[at], e.Median[at],
+					e.High[at], e.RegretAt[at])
 			}
 		}
 		sum := 0.0
@@ -108,7 +111,8 @@ func TestLevelsAreRoundRobins(t *testing.T) {
 		Contenders: []Contender{inTurn}, Settings: []Setting{{Family: Named("power-law"), Arms: 4, Rounds: 80}}, Runs: 40,
 		Multiples: []float64{0.25, 0.5, 1}, Scores: []float64{0.3, 0.31, 2},
 	})
-	if got, want := cells[0].Levels[3:], []Level{{0, 0.3, true}, {0, 0.31, false}, {0, 2, false}}; !slices.Equal(got, want) {
+	if got, want := cells[0].Levels[3:], []Level{{0, 0.3, true}, {0, 0.31, false}, {0, 2, false}}; !slices.Equal(got,
+		want) {
 		t.Errorf("given scores: %v, want %v", got, want)
 	}
 	if got := cells[0].Pulls("in turn", 5); got != NotReached {
@@ -145,11 +149,13 @@ func (e ending) Arm(a Address) []float64 {
 
 // Once every arm has ended, the best score stays.
 func TestArmsThatEnd(t *testing.T) {
-	cells := study(t, StudyConfig{Contenders: twoPolicies, Settings: []Setting{{Family: ending{Named("staircase")}, Arms: 3, Rounds: 20}}, Runs: 5})
+	cells := study(t, StudyConfig{Contenders: twoPolicies,
+		Settings: []Setting{{Family: ending{Named("staircase")}, Arms: 3, Rounds: 20}}, Runs: 5})
 	for _, e := range cells[0].Entries {
 		for run, final := range e.Final {
 			if final != cells[0].Oracle[run] || len(e.Median) != 21 || e.Median[20] != e.Median[6] {
-				t.Errorf("%s, run %d: final %v, want %v after all 6 pulls, and the same after 20", e.Name, run, final, cells[0].Oracle[run])
+				t.Errorf("%s, run %d: final %v, want %v after all 6 pulls, and the same after 20", e.Name, run, final,
+					cells[0].Oracle[run])
 			}
 		}
 	}
@@ -166,18 +172,25 @@ func TestStudyErrors(t *testing.T) {
 		{"negative runs", func(c *StudyConfig) { c.Runs = -2 }, "sim: a study of -2 runs"},
 		{"negative pending pulls", func(c *StudyConfig) { c.InFlight = -2 }, "sim: a study with -2 pulls"},
 		{"negative parallelism", func(c *StudyConfig) { c.Parallel = -2 }, "sim: a study with -2 runs at once"},
-		{"names are how entries are found", func(c *StudyConfig) { c.Contenders = append(c.Contenders, c.Contenders[0]) }, `sim: two policies named "even"`},
+		{"names are how entries are found", func(c *StudyConfig) { c.Contenders = append(c.Contenders, c.Contenders[0]) },
+			`sim: two policies named "even"`},
 		{"a setting without rounds", func(c *StudyConfig) { c.Settings[0].Rounds = 0 }, "sim: setting staircase K=4 N=1 T=0"},
 		{"a multiple of nothing", func(c *StudyConfig) { c.Multiples = []float64{0} }, "sim: multiple 0"},
-		{"negative arms", func(c *StudyConfig) { c.Contenders = []Contender{{Name: "x", New: newEven, Arms: -1}} }, `sim: policy "x" has -1 arms`},
+		{"negative arms", func(c *StudyConfig) { c.Contenders = []Contender{{Name: "x", New: newEven, Arms: -1}} },
+			`sim: policy "x" has -1 arms`},
 		{"a contender's own play at fault is named", func(c *StudyConfig) {
-			c.Contenders = []Contender{{Name: "bad", Play: func(Setting, uint64) ([]float64, float64, error) { return nil, 0, errors.New("no way") }}}
+			c.Contenders = []Contender{{Name: "bad", Play: func(Setting, uint64) ([]float64, float64, error) {
+				return nil, 0, errors.New("no way")
+			}}}
 		}, "sim: staircase K=4 N=1 T=60: bad: no way"},
 		{"a contender's own play without scores", func(c *StudyConfig) {
-			c.Contenders = []Contender{{Name: "bad", Play: func(Setting, uint64) ([]float64, float64, error) { return nil, 0, nil }}}
+			c.Contenders = []Contender{{Name: "bad", Play: func(Setting, uint64) ([]float64, float64, error) {
+				return nil, 0, nil
+			}}}
 		}, "sim: staircase K=4 N=1 T=60: bad: sim: Contender.Play returns 0 scores: need 1 to 61"},
 		{"a policy at fault is named", func(c *StudyConfig) {
-			c.Contenders = append(slices.Clone(c.Contenders), Contender{Name: "bad", New: func(Setting) bandit.Policy { return &nothing{} }})
+			c.Contenders = append(slices.Clone(c.Contenders),
+				Contender{Name: "bad", New: func(Setting) bandit.Policy { return &nothing{} }})
 		}, "sim: staircase K=4 N=1 T=60: bad: bandit: "},
 	} {
 		cfg := StudyConfig{Contenders: twoPolicies, Settings: twoSettings(), Runs: 3}
@@ -197,11 +210,12 @@ func (*nothing) Probs(p []float64, _ bandit.Round) { clear(p) }
 func TestStudyStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var calls atomic.Int32
-	cells, err := Study(ctx, StudyConfig{Contenders: twoPolicies, Settings: twoSettings(), Runs: 50, Parallel: 1, Progress: func() {
-		if calls.Add(1) == 60 {
-			cancel()
-		}
-	}})
+	cells, err := Study(ctx, StudyConfig{Contenders: twoPolicies, Settings: twoSettings(), Runs: 50, Parallel: 1,
+		Progress: func() {
+			if calls.Add(1) == 60 {
+				cancel()
+			}
+		}})
 	if !errors.Is(err, context.Canceled) || len(cells) != 1 {
 		t.Errorf("stopped in the second setting: %d cells, %v", len(cells), err)
 	}
@@ -236,7 +250,8 @@ func TestContenderArms(t *testing.T) {
 			t.Errorf("one, run %d: %v, want %v", run, got, want)
 		}
 	}
-	if one, many, all := cell.Entry("one").Final, cell.Entry("many").Final, cell.Entry("all").Final; !slices.Equal(many, all) || slices.Equal(one, all) {
+	if one, many, all := cell.Entry("one").Final, cell.Entry("many").Final,
+		cell.Entry("all").Final; !slices.Equal(many, all) || slices.Equal(one, all) {
 		t.Errorf("one arm comes to %v, nine to %v, all to %v", one, many, all)
 	}
 }

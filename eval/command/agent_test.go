@@ -36,7 +36,8 @@ func TestAgentThroughAGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	for _, words := range [][]string{{"work", "openai", "streamed"}, {"work", "openai", "whole"}, {"work", "anthropic", "streamed"},
+	for _, words := range [][]string{{"work", "openai", "streamed"}, {"work", "openai", "whole"},
+		{"work", "anthropic", "streamed"},
 		{"work", "anthropic", "whole"}, {"liar", "anthropic", "whole"}, {"fork", "openai", "whole"}} {
 		cfg := cfg
 		cfg.Run = append([]string{pythonPath, "-"}, words...) // the prompt is the agent
@@ -47,9 +48,11 @@ func TestAgentThroughAGateway(t *testing.T) {
 		var asked atomic.Int32
 		s := g.Open(gateway.SessionConfig{Ask: func(_ context.Context, req llm.Request) (llm.Reply, error) {
 			asked.Add(1)
-			r := llm.Reply{Text: "done", Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 3}}}}
+			r := llm.Reply{Text: "done", Attempts: []llm.Attempt{{Status: llm.OK,
+				Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 3}}}}
 			if last := req.Messages[len(req.Messages)-1]; last.Role == llm.User && words[0] != "fork" {
-				r.Text, r.Calls = "", []llm.ToolCall{{ID: "c1", Name: "write", Arguments: `{"path":"sub/new.txt","text":"hello\n"}`}}
+				r.Text, r.Calls = "", []llm.ToolCall{{ID: "c1", Name: "write",
+					Arguments: `{"path":"sub/new.txt","text":"hello\n"}`}}
 			}
 			return r, nil
 		}})

@@ -21,7 +21,8 @@ import (
 func based(t *testing.T) (Config, string) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"a.txt": "1\n", "sub/b.txt": "2\n", "sub/gone.txt": "3\n", "run.sh": "cat a.txt sub/b.txt\n"} {
+	for name, text := range map[string]string{"a.txt": "1\n", "sub/b.txt": "2\n", "sub/gone.txt": "3\n",
+		"run.sh": "cat a.txt sub/b.txt\n"} {
 		writeBase(t, filepath.Join(dir, name), text)
 	}
 	if err := os.Symlink("sub", filepath.Join(dir, "link")); err != nil {
@@ -30,7 +31,9 @@ func based(t *testing.T) (Config, string) {
 	cfg := shell
 	cfg.Args, cfg.Base = nil, dir
 	cfg.Build = []string{"sh", "-c", "sh run.sh > made && echo by the build > sub/b.txt && rm a.txt"}
-	cfg.Run = []string{"sh", "-c", `cat "$0/made" && test ! -e "$0/a.txt" && ! echo x > "$0/made" && cat "$1/a.txt" "$1/sub/b.txt"`, "{build}", "{program}"}
+	cfg.Run = []string{"sh", "-c",
+		`cat "$0/made" && test ! -e "$0/a.txt" && ! echo x > "$0/made" && cat "$1/a.txt" "$1/sub/b.txt"`, "{build}",
+		"{program}"}
 	cfg.Score = []string{"sh", "-c", `test ! -e "$0/sub/gone.txt" && test ! -e "$1/sub/gone.txt" && test ! -e "$1/a.txt" && test "$(cat "$0/a.txt" "$0/sub/b.txt" "$0/new/c.txt")" = "10
 2
 c" && { ! echo x > "$0/a.txt" || test -n "$COPIED"; } && tr '\n' ' ' | sed 's/^10 2 10 2 $/7/'`, "{program}", "{build}"}
@@ -73,7 +76,8 @@ func digestOf(t *testing.T, dir string) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-var changed = patch.Patch{Base: "test", Deleted: []string{"sub/gone.txt"}, Files: map[string]string{"a.txt": "10\n", "new/c.txt": "c\n"}}.String()
+var changed = patch.Patch{Base: "test", Deleted: []string{"sub/gone.txt"},
+	Files: map[string]string{"a.txt": "10\n", "new/c.txt": "c\n"}}.String()
 
 // The first step finds the base with the program's changes and may change all of it. Later ones find that as it was left,
 // and a fresh tree. The base stays as it was, with layers, without another mechanism, and with copies.
@@ -114,7 +118,8 @@ func TestBaseHasNoRepository(t *testing.T) {
 	const count = `find "$0" -name .git | wc -l; test -e "$0/other/module/kept" && test ! -e "$0/sub/gone.txt"`
 	cfg.Build = []string{"sh", "-c", strings.ReplaceAll(count, "$0", ".") + " && mkdir .git && echo mine > .git/own"}
 	cfg.Run = []string{"sh", "-c", count, "{program}"}
-	cfg.Score = []string{"sh", "-c", `find "$0" "$1" -name .git | wc -l; test ! -e "$1/.git/objects"`, "{program}", "{build}"}
+	cfg.Score = []string{"sh", "-c", `find "$0" "$1" -name .git | wc -l; test ! -e "$1/.git/objects"`, "{program}",
+		"{build}"}
 	before := digestOf(t, dir)
 	for _, ms := range [][]isolation.Mechanism{nil, {sandbox.MountNS}} {
 		for git, want := range map[bool]float64{false: 1, true: 6} {
@@ -143,7 +148,8 @@ func TestCandidatesShareABase(t *testing.T) {
 	cache := t.TempDir()
 	writeBase(t, filepath.Join(cache, "kept"), "k\n")
 	cfg.Build, cfg.Score, cfg.Caches = nil, nil, []string{cache}
-	cfg.Run = []string{"sh", "-c", `test "$(ls "$0")" = kept && { echo own > "$0/kept"; echo mine > "$0/mine"; }; test ! -e sub/mine && echo > sub/mine && cat a.txt`, cache}
+	cfg.Run = []string{"sh", "-c",
+		`test "$(ls "$0")" = kept && { echo own > "$0/kept"; echo mine > "$0/mine"; }; test ! -e sub/mine && echo > sub/mine && cat a.txt`, cache}
 	e, err := NewEvaluator(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +224,8 @@ func TestHostileBuilds(t *testing.T) {
 	cfg, dir := based(t)
 	cfg.Build = []string{"sh", "-c", "sh ./build.sh; true"}
 	cfg.Run = []string{"sh", "-c", "true"}
-	cfg.Score = []string{"sh", "-c", `test "$(cat "$0/a.txt")" = 1 && test "$(cat "$0/sub/b.txt")" = 2 && echo 5`, "{program}"}
+	cfg.Score = []string{"sh", "-c", `test "$(cat "$0/a.txt")" = 1 && test "$(cat "$0/sub/b.txt")" = 2 && echo 5`,
+		"{program}"}
 	e, err := NewEvaluator(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +262,8 @@ func TestHostileBuilds(t *testing.T) {
 			t.Fatalf("%s: the base was changed", reason)
 		}
 	}
-	if r, err := e.Evaluate(t.Context(), patch.Patch{Base: "test", Files: map[string]string{"build.sh": "\n"}}.String()); err != nil || r.Score != 5 {
+	if r, err := e.Evaluate(t.Context(), patch.Patch{Base: "test",
+		Files: map[string]string{"build.sh": "\n"}}.String()); err != nil || r.Score != 5 {
 		t.Errorf("a candidate after them got %+v, %v", r, err)
 	}
 }

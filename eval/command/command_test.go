@@ -20,17 +20,25 @@ func TestScores(t *testing.T) {
 	}{
 		{"a number", "0.5\n", eval.Result{Score: 0.5, Valid: true}},
 		{"a number after other lines", "compiling\nrunning\n-2e3", eval.Result{Score: -2000, Valid: true}},
-		{"two numbers", "0.5\n1e9\n", eval.Result{Reason: "printed 2 lines of JSON on standard output, and which of them is the result cannot be told"}},
-		{"a score before the score", "{\"combined_score\": 1e9}\nrunning\n\n{\"combined_score\": 1}", eval.Result{Reason: "printed 2 lines of JSON on standard output, and which of them is the result cannot be told"}},
-		{"a score over several lines", "{\"combined_score\":\n2}", eval.Result{Score: 2, Valid: true, Metrics: map[string]float64{"combined_score": 2}}},
-		{"the combined score", `{"combined_score": 2, "x": 4}`, eval.Result{Score: 2, Valid: true, Metrics: map[string]float64{"combined_score": 2, "x": 4}}},
+		{"two numbers", "0.5\n1e9\n",
+			eval.Result{Reason: "printed 2 lines of JSON on standard output, and which of them is the result cannot be told"}},
+		{"a score before the score", "{\"combined_score\": 1e9}\nrunning\n\n{\"combined_score\": 1}",
+			eval.Result{Reason: "printed 2 lines of JSON on standard output, and which of them is the result cannot be told"}},
+		{"a score over several lines", "{\"combined_score\":\n2}",
+			eval.Result{Score: 2, Valid: true, Metrics: map[string]float64{"combined_score": 2}}},
+		{"the combined score", `{"combined_score": 2, "x": 4}`,
+			eval.Result{Score: 2, Valid: true, Metrics: map[string]float64{"combined_score": 2, "x": 4}}},
 		{"the mean", `{"a": 1, "b": 2, "note": "x", "ok": true}`, eval.Result{Score: 1.5, Valid: true,
 			Metrics: map[string]float64{"a": 1, "b": 2}, Artifacts: map[string]string{"note": "x", "ok": "true"}}},
 		{"metrics and artifacts", `{"combined_score": 3, "metrics": {"a": 1}, "artifacts": {"log": "l", "list": [1]}, "time": 7}`, eval.Result{Score: 3, Valid: true,
 			Metrics: map[string]float64{"combined_score": 3, "a": 1}, Artifacts: map[string]string{"log": "l", "list": "[1]"}}},
-		{"the mean of metrics", `{"metrics": {"a": 1, "b": 5}}`, eval.Result{Score: 3, Valid: true, Metrics: map[string]float64{"a": 1, "b": 5}}},
-		{"no error", `{"combined_score": 1, "error": null}`, eval.Result{Score: 1, Valid: true, Metrics: map[string]float64{"combined_score": 1}}},
-		{"an error", `{"combined_score": 1, "error": "no"}`, eval.Result{Reason: "no", Metrics: map[string]float64{"combined_score": 1}, Artifacts: map[string]string{"error": "no"}}},
+		{"the mean of metrics", `{"metrics": {"a": 1, "b": 5}}`,
+			eval.Result{Score: 3, Valid: true, Metrics: map[string]float64{"a": 1, "b": 5}}},
+		{"no error", `{"combined_score": 1, "error": null}`,
+			eval.Result{Score: 1, Valid: true, Metrics: map[string]float64{"combined_score": 1}}},
+		{"an error", `{"combined_score": 1, "error": "no"}`,
+			eval.Result{Reason: "no", Metrics: map[string]float64{"combined_score": 1},
+				Artifacts: map[string]string{"error": "no"}}},
 		{"a list", `[1]`, eval.Result{Reason: "printed [1], which is neither a finite number nor an object"}},
 		{"null", `null`, eval.Result{Reason: "printed null, which is neither a finite number nor an object"}},
 	} {
@@ -40,7 +48,8 @@ func TestScores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Score != c.want.Score || got.Valid != c.want.Valid || got.Reason != c.want.Reason || len(got.Metrics) != len(c.want.Metrics) {
+			if got.Score != c.want.Score || got.Valid != c.want.Valid || got.Reason != c.want.Reason ||
+				len(got.Metrics) != len(c.want.Metrics) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 			for k, v := range c.want.Artifacts {
@@ -54,7 +63,8 @@ func TestScores(t *testing.T) {
 
 // FuzzRead wants a result that may travel of whatever a command prints.
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"1", "{}", `{"combined_score":1e308,"metrics":{"a":1e308,"b":1e308}}`, `{"artifacts":[],"error":{}}`, `{"metrics":{"error":"x"}}`} {
+	for _, s := range []string{"1", "{}", `{"combined_score":1e308,"metrics":{"a":1e308,"b":1e308}}`,
+		`{"artifacts":[],"error":{}}`, `{"metrics":{"error":"x"}}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -120,14 +130,21 @@ func TestConfigErrors(t *testing.T) {
 		{"no command", "Config.Args is", Config{}},
 		{"no program", "need {program}", Config{Args: []string{"sh"}}},
 		{"a scorer alone", "Config.Run is []: need a command", Config{Score: []string{"sh", "{program}"}}},
-		{"two names for one step", "set one of them", Config{Args: []string{"sh", "{program}"}, Run: []string{"sh", "{program}"}}},
+		{"two names for one step", "set one of them", Config{Args: []string{"sh", "{program}"},
+			Run: []string{"sh", "{program}"}}},
 		{"an empty step", "Config.Build is []: need a command", Config{Build: []string{}, Run: []string{"sh", "{program}"}}},
-		{"the folder of no step", "{build} and {run} are the folders of earlier steps", Config{Run: []string{"sh", "{program}", "{build}/x"}}},
-		{"its own folder", "{build} and {run} are the folders of earlier steps", Config{Run: []string{"sh", "{program}", "{run}/x"}}},
-		{"no program in any step", "Config.Run is [\"sh\"]: need {program}", Config{Run: []string{"sh"}, Score: []string{"sh"}}},
-		{"no such scorer", "looking for surely-not-there", Config{Run: []string{"sh", "{program}"}, Score: []string{"surely-not-there"}}},
-		{"a cache that holds all", "keeping Config.Writable from Config.Score", Config{Run: []string{"sh", "{program}"}, Score: []string{"sh"}, Writable: []string{"/"}}},
-		{"nothing to hide", "looking for surely-not-there", Config{Args: []string{"sh", "{program}"}, Hide: []string{"surely-not-there"}}},
+		{"the folder of no step", "{build} and {run} are the folders of earlier steps",
+			Config{Run: []string{"sh", "{program}", "{build}/x"}}},
+		{"its own folder", "{build} and {run} are the folders of earlier steps",
+			Config{Run: []string{"sh", "{program}", "{run}/x"}}},
+		{"no program in any step", "Config.Run is [\"sh\"]: need {program}",
+			Config{Run: []string{"sh"}, Score: []string{"sh"}}},
+		{"no such scorer", "looking for surely-not-there",
+			Config{Run: []string{"sh", "{program}"}, Score: []string{"surely-not-there"}}},
+		{"a cache that holds all", "keeping Config.Writable from Config.Score",
+			Config{Run: []string{"sh", "{program}"}, Score: []string{"sh"}, Writable: []string{"/"}}},
+		{"nothing to hide", "looking for surely-not-there",
+			Config{Args: []string{"sh", "{program}"}, Hide: []string{"surely-not-there"}}},
 		{"no such command", "looking for surely-not-there", Config{Args: []string{"surely-not-there", "{program}"}}},
 		{"no such template", "no such file", Config{Args: []string{"sh", "{program}"}, Template: "surely-not-there"}},
 		{"a file as a folder", "is not a folder", Config{Args: []string{"sh", "{program}"}, Writable: []string{"doc.go"}}},
@@ -135,7 +152,8 @@ func TestConfigErrors(t *testing.T) {
 		{"a negative time", "Config.Timeout is", Config{Args: []string{"sh", "{program}"}, Timeout: -1}},
 		{"no such level", "Config.Isolation", Config{Args: []string{"sh", "{program}"}, Isolation: 7}},
 	} {
-		if _, err := NewEvaluator(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "command: ") {
+		if _, err := NewEvaluator(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), "command: ") {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}

@@ -31,7 +31,8 @@ func editing(t *testing.T) (Config, string) {
 // editorWithout returns an editor that does without some mechanisms.
 func editorWithout(t *testing.T, cfg Config, ms []isolation.Mechanism) *Editor {
 	t.Helper()
-	e, err := newEditor(cfg, slices.DeleteFunc(sandbox.Mechanisms(), func(m isolation.Mechanism) bool { return slices.Contains(ms, m) }))
+	e, err := newEditor(cfg, slices.DeleteFunc(sandbox.Mechanisms(),
+		func(m isolation.Mechanism) bool { return slices.Contains(ms, m) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestEditor(t *testing.T) {
 	cfg, dir := editing(t)
 	cfg.Ignore = []string{"out/**", "**/*.o"}
 	before := digestOf(t, dir)
-	first := patch.Patch{Base: "test", Deleted: []string{"sub/gone.txt"}, Files: map[string]string{"a.txt": "10\n", "new/c.txt": "c\n"}}
+	first := patch.Patch{Base: "test", Deleted: []string{"sub/gone.txt"},
+		Files: map[string]string{"a.txt": "10\n", "new/c.txt": "c\n"}}
 	const script = `set -e
 test "$(cat a.txt sub/b.txt new/c.txt)" = "10
 2
@@ -63,7 +65,8 @@ echo "in $PWD"; echo err >&2
 `
 	want := patch.Patch{Base: "test", Deleted: []string{"run.sh"}, Files: map[string]string{
 		"sub/b.txt": "20\n", "new/d.txt": "d\n", "sub/gone.txt": "made\n", "copied": script}}
-	for _, ms := range [][]isolation.Mechanism{nil, {sandbox.Landlock}, {sandbox.MountNS}, {sandbox.MountNS, sandbox.Landlock}} {
+	for _, ms := range [][]isolation.Mechanism{nil, {sandbox.Landlock}, {sandbox.MountNS},
+		{sandbox.MountNS, sandbox.Landlock}} {
 		e := editorWithout(t, cfg, ms)
 		if e.base.layers != (e.Isolation().Has(sandbox.MountNS)) {
 			t.Errorf("without %v: layers %v", ms, e.base.layers)
@@ -95,12 +98,13 @@ func TestEditorOfAFile(t *testing.T) {
 	cfg.Args, cfg.File, cfg.Logger = []string{"sh", "{prompt}", "{program}"}, "program.sh", quiet
 	e := editorWithout(t, cfg, nil)
 	for script, want := range map[string]struct{ program, fault string }{
-		`echo 2 >> program.sh`:                  {"1\n2\n", ""},
-		`sed s/1/7/ "$1" > new && mv new "$1"`:  {"7\n", ""},
-		`printf 'no end' > "$1"; exit 3`:        {"no end", "exited with status 3"},
-		`rm "$1"`:                               {"", "left what cannot be a program: reading what was left: "},
-		`rm "$1"; ln -s /etc/passwd "$1"`:       {"", "left what cannot be a program: program.sh was replaced by a link"},
-		`rm "$1"; mkfifo "$1"; exit 1`:          {"", "exited with status 1, and left what cannot be a program: program.sh was replaced by a pipe"},
+		`echo 2 >> program.sh`:                 {"1\n2\n", ""},
+		`sed s/1/7/ "$1" > new && mv new "$1"`: {"7\n", ""},
+		`printf 'no end' > "$1"; exit 3`:       {"no end", "exited with status 3"},
+		`rm "$1"`:                              {"", "left what cannot be a program: reading what was left: "},
+		`rm "$1"; ln -s /etc/passwd "$1"`:      {"", "left what cannot be a program: program.sh was replaced by a link"},
+		`rm "$1"; mkfifo "$1"; exit 1`: {"",
+			"exited with status 1, and left what cannot be a program: program.sh was replaced by a pipe"},
 		`printf '\377' > "$1"`:                  {"", "left what cannot be a program: program.sh, which is not UTF-8"},
 		`truncate -s 3M "$1"`:                   {"", "left what cannot be a program: program.sh has 3145728 bytes"},
 		`cd ..; rm -r work; ln -s / work`:       {"", "left what cannot be a program: the folder was replaced by a link"},
@@ -113,7 +117,8 @@ func TestEditorOfAFile(t *testing.T) {
 		if out.Fault != nil {
 			fault = out.Fault.Reason
 		}
-		if err != nil || out.Program != want.program || !strings.HasPrefix(fault, want.fault) || (fault == "") != (want.fault == "") {
+		if err != nil || out.Program != want.program || !strings.HasPrefix(fault, want.fault) ||
+			(fault == "") != (want.fault == "") {
 			t.Errorf("%s: got %q, %q, %v; want %q", script, out.Program, fault, err, want)
 		}
 	}
@@ -135,7 +140,8 @@ func TestEditorEnvironment(t *testing.T) {
 		names = append(names, strings.TrimSpace(name))
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "HOME LANG OF_ALL PATH PWD TEMP TMP TMPDIR TOKEN" || !strings.Contains(out.Stdout, "TOKEN=of the session\n") {
+	if got := strings.Join(names, " "); got != "HOME LANG OF_ALL PATH PWD TEMP TMP TMPDIR TOKEN" ||
+		!strings.Contains(out.Stdout, "TOKEN=of the session\n") {
 		t.Errorf("the environment is %q", got)
 	}
 	if _, err := e.Edit(t.Context(), changed, Job{Env: []string{"EVOALLOC_SECRET"}}); err == nil {
@@ -201,7 +207,8 @@ func TestEditorStops(t *testing.T) {
 	stop := make(chan struct{})
 	go begun(func() { close(stop) })
 	out, err := e.Edit(t.Context(), changed, Job{Prompt: script, Stop: stop})
-	if err != nil || out.Fault == nil || out.Fault.Reason != "was stopped" || !strings.Contains(out.Program, "-- a.txt --\n5\n") {
+	if err != nil || out.Fault == nil || out.Fault.Reason != "was stopped" ||
+		!strings.Contains(out.Program, "-- a.txt --\n5\n") {
 		t.Errorf("got %+v, %v, %v", out, out.Fault, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -221,19 +228,29 @@ func TestHostileEdits(t *testing.T) {
 	before := digestOf(t, dir) + digestOf(t, outside)
 	type leaving struct{ script, program, fault string } // both are parts; "" means none
 	leavings := map[string]leaving{
-		"goes on after its end":    {"(while :; do echo 9 > a.txt; sleep 0.01; done) & setsid sh -c 'while :; do echo 9 > a.txt; done' & sleep 0.1; exit 0", "base test\n", ""},
-		"forks":                    {"f() { f | f & }; f; while :; do f; done", "base test\n", " "},
-		"deaf":                     {"trap '' HUP INT TERM XCPU; echo 5 > a.txt; kill -TERM $$; kill -HUP 0; exit 0", "-- a.txt --\n5\n", ""},
-		"kills all":                {"echo 5 > a.txt; kill -9 -1; kill -9 0; kill -9 $PPID; sleep 9", "-- a.txt --\n5\n", " "},
-		"writes outside":           {"echo 9 > '" + outside + "/victim'; echo 9 > '" + outside + "/new'; echo 9 > '" + dir + "/a.txt'; rm -rf '" + outside + "'; exit 0", "base test\n", ""},
-		"links to the outside":     {"rm -r sub a.txt; ln -s '" + outside + "' sub; ln -s /etc/passwd a.txt; ln '" + outside + "/victim' hard; echo 9 > sub/victim; exit 0", "delete a.txt\n", ""},
-		"deletes everything":       {"rm -rf ./* .[a-z]* '" + dir + "' 2>/dev/null; exit 0", "delete a.txt\ndelete run.sh\ndelete sub/b.txt\n", ""},
-		"fills the disk":           {"i=0; while [ $i -lt 3 ]; do head -c 99999999 /dev/zero > f$i; i=$((i+1)); done; truncate -s 900G sparse; exit 0", "base test\n", ""},
-		"many files":               {"mkdir m; seq -f m/f%g 5000 | xargs touch; exit 0", "", "more than 4096 files were changed"},
-		"many files of no text":    {"mkdir m; cd m; seq 300 | xargs mkdir; for i in *; do printf '\\0' > $i/x; done; exit 0", "base test\n", ""},
-		"nests folders":            {"i=0; while [ $i -lt 300 ]; do mkdir d && cd d || break; i=$((i+1)); done; echo x > x; exit 0", "base test\n", ""},
-		"names":                    {"echo x > 'new\nline'; echo x > \"$(printf '\\377')\"; echo x > 'a b'; mkdir ..a; echo x > ..a/-- ; exit 0", "-- a b --\nx\n", ""},
-		"pipes and sockets":        {"mkfifo p; rm a.txt; mkfifo a.txt; mknod c c 1 3; mknod w c 0 0; exit 0", "delete a.txt\n", ""},
+		"goes on after its end": {"(while :; do echo 9 > a.txt; sleep 0.01; done) & setsid sh -c 'while :; do echo 9 > a.txt; done' & sleep 0.1; exit 0", "base test\n", ""},
+		"forks":                 {"f() { f | f & }; f; while :; do f; done", "base test\n", " "},
+		"deaf": {"trap '' HUP INT TERM XCPU; echo 5 > a.txt; kill -TERM $$; kill -HUP 0; exit 0",
+			"-- a.txt --\n5\n", ""},
+		"kills all": {"echo 5 > a.txt; kill -9 -1; kill -9 0; kill -9 $PPID; sleep 9", "-- a.txt --\n5\n",
+			" "},
+		"writes outside": {"echo 9 > '" + outside + "/victim'; echo 9 > '" + outside + "/new'; echo 9 > '" + dir +
+			"/a.txt'; rm -rf '" + outside + "'; exit 0", "base test\n", ""},
+		"links to the outside": {"rm -r sub a.txt; ln -s '" + outside + "' sub; ln -s /etc/passwd a.txt; ln '" + outside +
+			"/victim' hard; echo 9 > sub/victim; exit 0", "delete a.txt\n", ""},
+		"deletes everything": {"rm -rf ./* .[a-z]* '" + dir + "' 2>/dev/null; exit 0",
+			"delete a.txt\ndelete run.sh\ndelete sub/b.txt\n", ""},
+		"fills the disk": {"i=0; while [ $i -lt 3 ]; do head -c 99999999 /dev/zero > f$i; i=$((i+1)); done; truncate -s 900G sparse; exit 0", "base test\n", ""},
+		"many files": {"mkdir m; seq -f m/f%g 5000 | xargs touch; exit 0", "",
+			"more than 4096 files were changed"},
+		"many files of no text": {"mkdir m; cd m; seq 300 | xargs mkdir; for i in *; do printf '\\0' > $i/x; done; exit 0",
+			"base test\n", ""},
+		"nests folders": {"i=0; while [ $i -lt 300 ]; do mkdir d && cd d || break; i=$((i+1)); done; echo x > x; exit 0",
+			"base test\n", ""},
+		"names": {"echo x > 'new\nline'; echo x > \"$(printf '\\377')\"; echo x > 'a b'; mkdir ..a; echo x > ..a/-- ; exit 0",
+			"-- a b --\nx\n", ""},
+		"pipes and sockets": {"mkfifo p; rm a.txt; mkfifo a.txt; mknod c c 1 3; mknod w c 0 0; exit 0",
+			"delete a.txt\n", ""},
 		"whiteouts and attributes": {"mknod sub/w c 0 0; setfattr -n user.overlay.opaque -v y sub; setfattr -n user.overlay.redirect -v /etc sub; touch sub/.wh.b.txt; exit 0", "base test\n", ""},
 		"takes its rights away":    {"echo 5 > a.txt; chmod 0 a.txt sub . ..; exit 0", "-- a.txt --\n5\n", ""},
 		"setuid":                   {"printf '#!/bin/sh\\n' > s; chmod 4755 s; exit 0", "-- s --\n#!/bin/sh\n", ""},
@@ -247,7 +264,8 @@ func TestHostileEdits(t *testing.T) {
 	// The normal run leaves out what takes long, as what reads it has a test of its own, and where the base is copied it
 	// has what the layers are not there to stop.
 	longLeavings := []string{"many files", "many files of no text", "nests folders"}
-	fewCopied := []string{"goes on after its end", "writes outside", "links to the outside", "moves folders", "moves its folder"}
+	fewCopied := []string{"goes on after its end", "writes outside", "links to the outside", "moves folders",
+		"moves its folder"}
 	for _, ms := range [][]isolation.Mechanism{nil, {sandbox.MountNS}} {
 		e := editorWithout(t, cfg, ms)
 		for reason, l := range leavings {
@@ -267,7 +285,8 @@ func TestHostileEdits(t *testing.T) {
 				fault = out.Fault.Reason
 			}
 			optional, isOptional := strings.CutPrefix(l.fault, "|")
-			if !strings.Contains(out.Program, l.program) || (l.fault == "") != (fault == "") && !(isOptional && fault == "") || fault != "" && !strings.Contains(fault, optional) {
+			if !strings.Contains(out.Program, l.program) || (l.fault == "") != (fault == "") && !(isOptional && fault == "") ||
+				fault != "" && !strings.Contains(fault, optional) {
 				t.Errorf("without %v, %s: left %.500q, omitted %.500q, fault %q", ms, reason, out.Program, out.Omitted, fault)
 			}
 			if out.Program != "" {

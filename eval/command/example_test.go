@@ -37,7 +37,8 @@ func ExampleEvaluator() {
 
 // A Runner returns what the program printed as data, and Go scores it.
 func ExampleRunner() {
-	r, err := command.NewRunner(command.Config{Args: []string{"sh", "{program}", "{entry}"}, Logger: slog.New(slog.DiscardHandler)})
+	r, err := command.NewRunner(command.Config{Args: []string{"sh", "{program}", "{entry}"},
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
 	}

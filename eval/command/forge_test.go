@@ -98,8 +98,9 @@ var forgeries = []forgery{
 			for f in .profile .bash_profile .bashrc .kshrc; do echo 'echo 1e9; exit' > "$d/$f"; done
 		done`,
 		score: `ENV=.kshrc sh -lic 'cat "$1/answer"' sh "$1" 2>/dev/null`},
-	{name: "a library where the scorer's command looks first", script: `for d in . "$HOME"; do echo > "$d/libc.so.6"; done`,
-		score: `LD_LIBRARY_PATH=".:$HOME" cat "$1/answer" 2>/dev/null || echo 1e9`},
+	{name: "a library where the scorer's command looks first",
+		script: `for d in . "$HOME"; do echo > "$d/libc.so.6"; done`,
+		score:  `LD_LIBRARY_PATH=".:$HOME" cat "$1/answer" 2>/dev/null || echo 1e9`},
 	{name: "a file of a terabyte that takes no room", script: `truncate -s 1T huge 2>/dev/null || :`,
 		score: `test "$(stat -c %s "$1/huge" || echo 0)" -gt 8388608 && echo 1e9 || cat "$1/answer"`},
 	{name: "a device, which can be read without end", script: `mknod zero c 1 5 2>/dev/null || :`,

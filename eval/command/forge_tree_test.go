@@ -25,14 +25,19 @@ var treeForgeries = []treeForgery{
 		plant: `s="$d/$(HOME=/ python3 -c 'import site; print(site.getusersitepackages())')"; mkdir -p "$s"; printf '%s\n' 'import os; os.write(1, b"1e9\n"); os._exit(0)' > "$s/usercustomize.py"`},
 	{name: "a .pth", tool: "python3", probe: `python3 -c 'pass'`,
 		plant: `s="$d/$(HOME=/ python3 -c 'import site; print(site.getusersitepackages())')"; mkdir -p "$s"; printf '%s\n' 'import os; os.write(1, b"1e9\n"); os._exit(0)' > "$s/cheat.pth"`},
-	{name: "a module in the working directory", tool: "python3", probe: `python3 -m json.tool --help > /dev/null; python3 -c 'import json; print(getattr(json, "cheat", ""))'`,
+	{name: "a module in the working directory", tool: "python3",
+		probe: `python3 -m json.tool --help > /dev/null; python3 -c 'import json; print(getattr(json, "cheat", ""))'`,
 		plant: `echo 'cheat = "1e9"' > "$d/json.py"`},
 	{name: "conftest.py", probe: up + `found conftest.py && echo 1e9`, plant: `echo > "$d/conftest.py"`},
-	{name: ".cargo/config.toml", probe: up + `found .cargo/config.toml && echo 1e9`, plant: `mkdir -p "$d/.cargo"; echo '[build]' > "$d/.cargo/config.toml"`},
-	{name: "go.env", tool: "go", probe: `test "$(go env GOFLAGS)" = -tags=evil && echo 1e9`, plant: `mkdir -p "$d/.config/go"; echo GOFLAGS=-tags=evil > "$d/.config/go/env"`},
+	{name: ".cargo/config.toml", probe: up + `found .cargo/config.toml && echo 1e9`,
+		plant: `mkdir -p "$d/.cargo"; echo '[build]' > "$d/.cargo/config.toml"`},
+	{name: "go.env", tool: "go", probe: `test "$(go env GOFLAGS)" = -tags=evil && echo 1e9`,
+		plant: `mkdir -p "$d/.config/go"; echo GOFLAGS=-tags=evil > "$d/.config/go/env"`},
 	{name: ".npmrc", probe: up + `found .npmrc && echo 1e9`, plant: `echo script-shell=evil > "$d/.npmrc"`},
-	{name: "Makefile", tool: "make", probe: `make -s score 2>/dev/null`, plant: `printf 'score:\n\t@echo 1e9\n' > "$d/Makefile"`},
-	{name: "a git hook", tool: "git", probe: `git -c user.name=s -c user.email=s@localhost commit --allow-empty -qm x --dry-run > /dev/null 2>&1; git status > /dev/null 2>&1; git config --get evil.score`,
+	{name: "Makefile", tool: "make", probe: `make -s score 2>/dev/null`,
+		plant: `printf 'score:\n\t@echo 1e9\n' > "$d/Makefile"`},
+	{name: "a git hook", tool: "git",
+		probe: `git -c user.name=s -c user.email=s@localhost commit --allow-empty -qm x --dry-run > /dev/null 2>&1; git status > /dev/null 2>&1; git config --get evil.score`,
 		plant: `git init -q "$d" 2>/dev/null; git -C "$d" config evil.score 1e9; git -C "$d" config core.fsmonitor 'echo 1e9 >&2; false'; printf '#!/bin/sh\necho 1e9\n' > "$d/.git/hooks/pre-commit"`},
 }
 
@@ -58,7 +63,8 @@ func TestForgedTrees(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				script := "mkdir planted\nfor d in planted . \"$HOME\" \"$TMPDIR\" ..; do { " + strings.ReplaceAll(f.plant, "\n", "; ") + "; } 2>/dev/null; done\n"
+				script := "mkdir planted\nfor d in planted . \"$HOME\" \"$TMPDIR\" ..; do { " +
+					strings.ReplaceAll(f.plant, "\n", "; ") + "; } 2>/dev/null; done\n"
 				p := patch.Patch{Base: "test", Files: map[string]string{"build.sh": script}}
 				if r, err := e.Evaluate(t.Context(), p.String()); err != nil || r.Score != want {
 					t.Errorf("in the candidate's folder %v: got %+v, %v; want %v", own != "", r, err, want)

@@ -63,26 +63,30 @@ func perFamily(t *testing.T, f func(t *testing.T, family string, ms []isolation.
 	}
 }
 
-var shell = Config{Args: []string{"sh", "{program}"}, Timeout: time.Minute, CPU: 5 * time.Minute, Processes: 64, Memory: 1 << 30, FileBytes: 8 << 20}
+var shell = Config{Args: []string{"sh", "{program}"}, Timeout: time.Minute, CPU: 5 * time.Minute, Processes: 64,
+	Memory: 1 << 30, FileBytes: 8 << 20}
 
 // TestHostile wants each script to end as one invalid candidate, with a reason that fits.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	long := []struct{ name, script, reason string }{
 		{"memory bomb", `x=x; while :; do x=$x$x; done`, "^exited with status 2: .*memory|signal (6|9|11)"},
-		{"fork bomb", `f() { f | f & }; f; while :; do f; done`, "^(had more than 64 processes and threads$|exited with status 2)"},
+		{"fork bomb", `f() { f | f & }; f; while :; do f; done`,
+			"^(had more than 64 processes and threads$|exited with status 2)"},
 		{"syntax error", `if then`, "^exited with status 2: .*[Ss]yntax error"},
 		{"no entry point", `"no such function"`, "^exited with status 127: .*not found$"},
 		{"exits", `exit 3`, "^exited with status 3$"},
 		{"exits with a word", `echo no luck >&2; exit 1`, "^exited with status 1: no luck$"},
 		{"segmentation fault", `kill -SEGV $$`, "signal 11 .segmentation fault.$"},
-		{"kills its parent and group", `kill -9 $PPID; kill -9 0; kill -9 -1; echo 1e9; exit 1`, "signal 9 .killed.$|^exited with status 1$"},
+		{"kills its parent and group", `kill -9 $PPID; kill -9 0; kill -9 -1; echo 1e9; exit 1`,
+			"signal 9 .killed.$|^exited with status 1$"},
 		{"gigabyte on stdout", `exec cat /dev/zero`, "^printed more than 16 MiB$"},
 		{"gigabyte on stderr", `exec cat /dev/zero >&2`, "^printed more than 16 MiB$"},
 		{"closes its outputs", `exec >&- 2>&-; exit 0`, "^printed nothing on standard output$"},
 		{"gigabyte on disk", `exec cat /dev/zero > file`, "signal 25 |^exited with status 1: .*File too large"},
 		{"opens its output by name", `echo 1 > /dev/stdout`, "^exited with status [12]: .*No such device or address$"},
-		{"prints two scores", `echo 1; echo 2`, "^printed 2 lines of JSON on standard output, and which of them is the result cannot be told$"},
+		{"prints two scores", `echo 1; echo 2`,
+			"^printed 2 lines of JSON on standard output, and which of them is the result cannot be told$"},
 		{"prints nothing", `:`, "^printed nothing on standard output$"},
 		{"prints no JSON", `echo score: 1`, "^printed what is not JSON"},
 		{"NaN", `echo NaN`, "^printed what is not JSON"},
@@ -92,16 +96,20 @@ func TestHostile(t *testing.T) {
 		{"a word for a score", `echo '{"combined_score": "high"}'`, "^combined_score is high, not a finite number$"},
 		{"a string", `echo '"1"'`, "^printed \"1\", which is neither a finite number nor an object$"},
 		{"10 MB list", `yes '[[1,2,3]],' | head -c 10000000`, "^printed 10000000 bytes on standard output, more than"},
-		{"deep nesting", `head -c 100000 /dev/zero | tr '\0' '['; head -c 100000 /dev/zero | tr '\0' ']'`, "^printed what is not JSON"},
-		{"writes to what it inherited", `for fd in 3 4 5 6 7 8 9; do eval "echo 1e9 >&$fd"; done 2>/dev/null; exit 0`, "^printed nothing on standard output$"},
+		{"deep nesting", `head -c 100000 /dev/zero | tr '\0' '['; head -c 100000 /dev/zero | tr '\0' ']'`,
+			"^printed what is not JSON"},
+		{"writes to what it inherited", `for fd in 3 4 5 6 7 8 9; do eval "echo 1e9 >&$fd"; done 2>/dev/null; exit 0`,
+			"^printed nothing on standard output$"},
 		{"says error", `echo '{"combined_score": 1, "error": "no"}'`, "^no$"},
 		{"no numbers", `echo '{}'`, "^the command printed no number$"},
 		{"leaves a child", `(trap '' HUP TERM; while :; do sleep 1; done) & echo no; exit 0`, "^printed what is not JSON"},
 		{"leaves a session", `setsid sh -c 'while :; do sleep 1; done' & sleep 0.1; echo no`, "^printed what is not JSON"},
-		{"takes the file away", `chmod 0 .; rm -rf * .; mkdir -m 0 x; mkdir -p y/z; chmod 0 y; echo no`, "^printed what is not JSON|No such file"},
+		{"takes the file away", `chmod 0 .; rm -rf * .; mkdir -m 0 x; mkdir -p y/z; chmod 0 y; echo no`,
+			"^printed what is not JSON|No such file"},
 	}
 	// Without namespaces the normal run has the scripts alone that namespaces would stop.
-	escapes := []string{"fork bomb", "kills its parent and group", "gigabyte on disk", "leaves a child", "leaves a session", "takes the file away"}
+	escapes := []string{"fork bomb", "kills its parent and group", "gigabyte on disk", "leaves a child",
+		"leaves a session", "takes the file away"}
 	tight := shell
 	tight.Memory = 256 << 20 // which a bomb has filled soon
 	perFamily(t, func(t *testing.T, family string, ms []isolation.Mechanism) {
@@ -119,7 +127,8 @@ func TestHostile(t *testing.T) {
 		short.Timeout = time.Second
 		s := without(t, short, ms)
 		for name, script := range map[string]string{
-			"loop": `while :; do :; done`, "loop in C": `exec awk 'BEGIN { while (1); }'`, "import that hangs": `mkfifo f; . ./f`, "sleep": `sleep 999`, "stopped": `kill -STOP $$; sleep 999`,
+			"loop": `while :; do :; done`, "loop in C": `exec awk 'BEGIN { while (1); }'`,
+			"import that hangs": `mkfifo f; . ./f`, "sleep": `sleep 999`, "stopped": `kill -STOP $$; sleep 999`,
 			"deaf": `trap '' HUP INT TERM XCPU; while :; do sleep 999; done`,
 		} {
 			if !notrun.Soak && family != "nothing" && name != "deaf" {
@@ -162,7 +171,8 @@ const driver = `import json, runpy, sys; print(json.dumps(runpy.run_path(sys.arg
 // onlySeccomp are the attacks that nothing else stops: sockets with a path, a user namespace (which
 // gives nothing that leads out), what belongs to a file but is not in it, and what one may do to one's
 // own parent.
-var onlySeccomp = []string{"connect", "datagram", "paired", "namespace", "change mode", "change mode of descriptor", "change times", "flags", "attribute", "trace"}
+var onlySeccomp = []string{"connect", "datagram", "paired", "namespace", "change mode", "change mode of descriptor",
+	"change times", "flags", "attribute", "trace"}
 
 func attack(t *testing.T, e *Evaluator, name string, replace ...string) []string {
 	t.Helper()
@@ -198,7 +208,8 @@ func TestAttacks(t *testing.T) {
 		e := without(t, cfg, ms)
 		t.Run("network", func(t *testing.T) { testNetwork(t, e) })
 		t.Run("secrets", func(t *testing.T) {
-			if got := attack(t, e, "secrets", "SECRET", secret[:8]+"\" \""+secret[8:], "PID", fmt.Sprint(os.Getpid())); len(got) > 0 {
+			if got := attack(t, e, "secrets", "SECRET", secret[:8]+"\" \""+secret[8:], "PID",
+				fmt.Sprint(os.Getpid())); len(got) > 0 {
 				t.Errorf("found in %q", got)
 			}
 		})
@@ -218,7 +229,9 @@ func TestAttacks(t *testing.T) {
 // testNetwork offers a server on loopback and on a path, and wants nobody to come.
 func testNetwork(t *testing.T, e *Evaluator) {
 	path := filepath.Join(t.TempDir(), "s")
-	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unixgram", filepath.Join(filepath.Dir(path), "d")}, {"unix", fmt.Sprintf("@evoalloc-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}} {
+	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path},
+		{"unixgram", filepath.Join(filepath.Dir(path), "d")},
+		{"unix", fmt.Sprintf("@evoalloc-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}} {
 		at := listen(t, address[0], address[1])
 		if got := attack(t, e, "network", "ADDRESS", at); len(got) > 0 {
 			t.Errorf("went through to %v: %q", at, got)
@@ -248,7 +261,8 @@ func listen(t *testing.T, network, address string) string {
 // testDescriptors wants a command to have inherited none but the usual.
 func testDescriptors(t *testing.T, e *Evaluator) {
 	r := &Runner{e.command}
-	out, err := r.Run(t.Context(), "import os\ndef run():\n  fds = []\n  for fd in range(256):\n    try: os.fstat(fd)\n    except OSError: continue\n    fds.append(fd)\n  return fds", "run")
+	out, err := r.Run(t.Context(),
+		"import os\ndef run():\n  fds = []\n  for fd in range(256):\n    try: os.fstat(fd)\n    except OSError: continue\n    fds.append(fd)\n  return fds", "run")
 	if err != nil || string(out) != "[0, 1, 2]" {
 		t.Errorf("a candidate has descriptors %s, %v; want its input and outputs", out, err)
 	}

@@ -27,7 +27,8 @@ func killable(t *testing.T, base string) *Evaluator {
 	t.Helper()
 	cfg := shell
 	cfg.Logger = quiet
-	cfg.Args, cfg.Base, cfg.Build, cfg.Run, cfg.Score = nil, base, []string{"sh", "-c", "echo > made"}, []string{"sh", "-c", "echo ran > out"}, []string{"sh", "-c", "sleep 0.01; echo 3"}
+	cfg.Args, cfg.Base, cfg.Build, cfg.Run, cfg.Score = nil, base, []string{"sh", "-c", "echo > made"},
+		[]string{"sh", "-c", "echo ran > out"}, []string{"sh", "-c", "sleep 0.01; echo 3"}
 	e, err := NewEvaluator(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,8 @@ import (
 func TestManyCandidatesOfALargeTree(t *testing.T) {
 	base := t.TempDir()
 	for i := range notrun.Length(150, 1500) {
-		writeBase(t, filepath.Join(base, fmt.Sprintf("d%d/e%d/f%d.txt", i%30, i%7, i)), strings.Repeat("some text of a file\n", 340))
+		writeBase(t, filepath.Join(base, fmt.Sprintf("d%d/e%d/f%d.txt", i%30, i%7, i)),
+			strings.Repeat("some text of a file\n", 340))
 	}
 	before := digestOf(t, base)
 	plain := shell
@@ -27,7 +28,8 @@ func TestManyCandidatesOfALargeTree(t *testing.T) {
 	cfg := shell
 	cfg.Args, cfg.Base = []string{"sh", "-c", "cat d1/e1/f1.txt; test ! -e d0/e0/f0.txt"}, base
 	program := func(i int) string {
-		return patch.Patch{Base: "test", Files: map[string]string{"d1/e1/f1.txt": fmt.Sprintf("%d\n", i), "new/deep/x": "x\n"}, Deleted: []string{"d0/e0/f0.txt"}}.String()
+		return patch.Patch{Base: "test", Files: map[string]string{"d1/e1/f1.txt": fmt.Sprintf("%d\n", i),
+			"new/deep/x": "x\n"}, Deleted: []string{"d0/e0/f0.txt"}}.String()
 	}
 	for _, way := range []struct {
 		name string
@@ -50,7 +52,8 @@ func TestManyCandidatesOfALargeTree(t *testing.T) {
 				t.Fatalf("%s: candidate %d got %+v, %v", way.name, i, r, err)
 			}
 		}
-		t.Logf("%s: %d candidates, %.1f ms each, %s", way.name, way.n, float64(time.Since(begun).Microseconds())/float64(way.n)/1000, peak())
+		t.Logf("%s: %d candidates, %.1f ms each, %s", way.name, way.n,
+			float64(time.Since(begun).Microseconds())/float64(way.n)/1000, peak())
 		if left := leftovers(os.TempDir()); len(left) > there {
 			t.Errorf("%s: left behind: %q", way.name, left)
 		}

@@ -66,7 +66,8 @@ func TestMemory(t *testing.T) {
 		if !e.Isolation().Has(sandbox.Landlock) && !e.Isolation().Has(sandbox.MountNS) {
 			t.Skip("nothing stops it, which docs/security.md says")
 		}
-		for _, attack := range []string{"true <> /proc/$PPID/mem && echo > opened", "true > /proc/$PPID/task/$PPID/mem && echo > opened",
+		for _, attack := range []string{"true <> /proc/$PPID/mem && echo > opened",
+			"true > /proc/$PPID/task/$PPID/mem && echo > opened",
 			"for m in /proc/[0-9]*/mem; do true <> $m && test $m != /proc/$$/mem && echo > opened; done"} {
 			if r, err := e.Evaluate(t.Context(), attack); err != nil || r.Score != 1 {
 				t.Errorf("%s: got %+v, %v", strings.Fields(attack)[2], r, err)

@@ -63,7 +63,8 @@ func TestSearchGoesOn(t *testing.T) {
 		return without(t, cfg, nil)
 	}
 	t.Run("command", func(t *testing.T) { testSearch(t, shellEvaluator(t), "echo 1", "echo 2", badShell) })
-	cfg := python.Config{Timeout: 10 * time.Second, CPU: 5 * time.Minute, Memory: 256 << 20, Workers: 2, Imports: []string{}, Logger: slog.New(slog.DiscardHandler)}
+	cfg := python.Config{Timeout: 10 * time.Second, CPU: 5 * time.Minute, Memory: 256 << 20, Workers: 2,
+		Imports: []string{}, Logger: slog.New(slog.DiscardHandler)}
 	t.Run("Runner", func(t *testing.T) {
 		needPython(t)
 		r, err := python.NewRunner(t.Context(), cfg)
@@ -97,7 +98,8 @@ func closed(t *testing.T, f func() error) {
 }
 
 func testSearch(t *testing.T, e eval.Evaluator, initial, good string, attacks []bad) {
-	spec, err := task.New(task.Spec{Name: "search", Language: "text", System: "s", Initial: initial, Evaluator: eval.Limit(e, 2)})
+	spec, err := task.New(task.Spec{Name: "search", Language: "text", System: "s", Initial: initial,
+		Evaluator: eval.Limit(e, 2)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,17 +114,19 @@ func testSearch(t *testing.T, e eval.Evaluator, initial, good string, attacks []
 		}
 		return llm.Reply{Text: "```text\n" + program + "\n```", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 	})
-	arm, err := population.New(population.Config{Task: spec, LLM: model, N: len(attacks) + 1, Seed: 1, Noise: &evolve.Noise{}})
+	arm, err := population.New(population.Config{Task: spec, LLM: model, N: len(attacks) + 1, Seed: 1,
+		Noise: &evolve.Noise{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	generations := 0
-	result, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 2}, Observer: func(e evolve.Event) {
-		if e.Kind == evolve.EventGeneration {
-			generations++
-			checkGeneration(t, e.Generation, attacks)
-		}
-	}})
+	result, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 2},
+		Observer: func(e evolve.Event) {
+			if e.Kind == evolve.EventGeneration {
+				generations++
+				checkGeneration(t, e.Generation, attacks)
+			}
+		}})
 	if err != nil || generations != 2 || result.Stop != evolve.StopBudget || result.Best.Result.Score != 2 {
 		t.Errorf("%d generations, %+v, %v; want two, and the good program", generations, result, err)
 	}

@@ -81,7 +81,8 @@ const base = process.env.BASE;
 				continue
 			}
 			before := served.Load()
-			out, err := e.Edit(t.Context(), changed, Job{Prompt: script, Socket: path, Env: []string{"BASE=http://{address}", "TOKEN=secret"}})
+			out, err := e.Edit(t.Context(), changed, Job{Prompt: script, Socket: path,
+				Env: []string{"BASE=http://{address}", "TOKEN=secret"}})
 			if err != nil || out.Fault != nil || !strings.HasPrefix(out.Stdout, "secret hello") || served.Load() < before+2 {
 				t.Errorf("without %v, %s: got %+v, %v, %v; %d requests", ms, tool, out, out.Fault, err, served.Load()-before)
 			}
@@ -119,7 +120,8 @@ func TestEditorReachesNothingElse(t *testing.T) {
 			t.Skip(err)
 		}
 		for _, address := range []string{l.Addr().String(), path, other, datagrams} {
-			out, err := e.Edit(t.Context(), changed, Job{Prompt: strings.ReplaceAll(string(text), "ADDRESS", address), Socket: path})
+			out, err := e.Edit(t.Context(), changed, Job{Prompt: strings.ReplaceAll(string(text), "ADDRESS", address),
+				Socket: path})
 			if err != nil || out.Fault != nil || strings.TrimSpace(out.Stdout) != "[]" {
 				t.Errorf("without %v, to %s: %q went through, fault %v, %v", ms, address, out.Stdout, out.Fault, err)
 			}
@@ -129,7 +131,8 @@ func TestEditorReachesNothingElse(t *testing.T) {
 	if err := without.CanReach(); err == nil || !strings.Contains(err.Error(), "network namespace") {
 		t.Errorf("without a network namespace: %v", err)
 	}
-	if _, err := without.Edit(t.Context(), changed, Job{Socket: path}); err == nil || !strings.Contains(err.Error(), "network namespace") {
+	if _, err := without.Edit(t.Context(), changed, Job{Socket: path}); err == nil ||
+		!strings.Contains(err.Error(), "network namespace") {
 		t.Errorf("without a network namespace: %v", err)
 	}
 }
@@ -146,9 +149,12 @@ func TestEditorUncontained(t *testing.T) {
 	if err := e.CanReach(); err != nil {
 		t.Fatal(err)
 	}
-	script := `echo 5 > a.txt; ` + pythonPath + ` -c 'import urllib.request; print(urllib.request.urlopen("http://{address}", b"hello").read())'`
-	out, err := e.Edit(t.Context(), changed, Job{Prompt: strings.ReplaceAll(script, "{address}", "'$AT'"), Socket: path, Env: []string{"AT={address}"}})
-	if err != nil || out.Fault != nil || out.Stdout != "b' hello'\n" || !strings.Contains(out.Program, "-- a.txt --\n5\n") {
+	script := `echo 5 > a.txt; ` + pythonPath +
+		` -c 'import urllib.request; print(urllib.request.urlopen("http://{address}", b"hello").read())'`
+	out, err := e.Edit(t.Context(), changed, Job{Prompt: strings.ReplaceAll(script, "{address}", "'$AT'"), Socket: path,
+		Env: []string{"AT={address}"}})
+	if err != nil || out.Fault != nil || out.Stdout != "b' hello'\n" ||
+		!strings.Contains(out.Program, "-- a.txt --\n5\n") {
 		t.Errorf("got %+v, %v, %v", out, out.Fault, err)
 	}
 	if digestOf(t, dir) != before {

@@ -151,7 +151,8 @@ func TestHideInWritable(t *testing.T) {
 	cfg := shell
 	cfg.Logger, cfg.Writable = quiet, []string{dir}
 	e := without(t, cfg, nil)
-	if r, err := e.Evaluate(t.Context(), fmt.Sprintf("mv %s/sub %[1]s/other && cat %[1]s/other/key", dir)); err != nil || r.Score != 5 {
+	if r, err := e.Evaluate(t.Context(), fmt.Sprintf("mv %s/sub %[1]s/other && cat %[1]s/other/key", dir)); err != nil ||
+		r.Score != 5 {
 		t.Errorf("it moves what is not hidden: %+v, %v", r, err)
 	}
 	if err := os.Rename(filepath.Join(dir, "other"), filepath.Dir(key)); err != nil {
@@ -172,7 +173,8 @@ func TestTemplateLink(t *testing.T) {
 	cfg.Template = t.TempDir()
 	outside := filepath.Join(t.TempDir(), "outside")
 	if err := errors.Join(os.WriteFile(outside, []byte("as it was"), 0o600),
-		os.Symlink(outside, filepath.Join(cfg.Template, "program")), os.Symlink(outside, filepath.Join(cfg.Template, "other"))); err != nil {
+		os.Symlink(outside, filepath.Join(cfg.Template, "program")),
+		os.Symlink(outside, filepath.Join(cfg.Template, "other"))); err != nil {
 		t.Fatal(err)
 	}
 	e := without(t, cfg, nil)

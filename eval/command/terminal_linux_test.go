@@ -22,11 +22,14 @@ for user in --user --user\ --map-root-user; do # what is under a private /dev
 	unshare $user --mount sh -c 'umount -l /dev; umount -l /proc; dd if=`+name+` iflag=nonblock,noctty bs=4096 count=1' >&2
 done
 echo 1`)
-		if err != nil || r.Score != 1 || strings.Contains(r.Artifacts["stderr"], strings.TrimSpace(sandboxtest.Typed)) || strings.Contains(r.Artifacts["stderr"], "records in") {
+		if err != nil || r.Score != 1 || strings.Contains(r.Artifacts["stderr"], strings.TrimSpace(sandboxtest.Typed)) ||
+			strings.Contains(r.Artifacts["stderr"], "records in") {
 			t.Errorf("the attack got %+v, %v", r, err)
 		}
 		sandboxtest.Untouched(t, terminal)
-		if r, err := e.Evaluate(t.Context(), "head -c 9 /dev/urandom > x; head -c 9 /dev/random > x; head -c 9 /dev/zero > /dev/null; wc -c < x"); err != nil || r.Score != 9 {
+		if r, err := e.Evaluate(t.Context(),
+			"head -c 9 /dev/urandom > x; head -c 9 /dev/random > x; head -c 9 /dev/zero > /dev/null; wc -c < x"); err != nil ||
+			r.Score != 9 {
 			t.Errorf("an honest candidate got %+v, %v", r, err)
 		}
 	})

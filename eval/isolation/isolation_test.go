@@ -21,7 +21,8 @@ func TestLevel(t *testing.T) {
 			t.Errorf("parsed %v, %v, want %v", level, err, want)
 		}
 	}
-	if err := level.UnmarshalText([]byte("total")); err == nil || !strings.Contains(err.Error(), "besteffort, strict, none") {
+	if err := level.UnmarshalText([]byte("total")); err == nil ||
+		!strings.Contains(err.Error(), "besteffort, strict, none") {
 		t.Errorf("got %v", err)
 	}
 	if Level(7).Check() == nil || Level(-1).String() != "Level(-1)" {

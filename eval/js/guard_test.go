@@ -38,8 +38,10 @@ func TestGuard(t *testing.T) {
 		{"runs on", context.Background(), time.Millisecond, spin, func(err error) bool { return err == errTimeLimit }},
 		{"canceled", canceled, time.Hour, spin, func(err error) bool { return err == context.Canceled }},
 		{"panics", context.Background(), time.Hour, func([]byte) { panic("boo") }, isFault("boo")},
-		{"follows a null pointer", context.Background(), time.Hour, func([]byte) { *(*int)(nil) = 1 }, isFault("nil pointer")},
-		{"follows a wild pointer", context.Background(), time.Hour, func([]byte) { *(*int)(unsafe.Add(nil, uintptr(1)<<20)) = 1 }, isFault("invalid memory address")},
+		{"follows a null pointer", context.Background(), time.Hour, func([]byte) { *(*int)(nil) = 1 },
+			isFault("nil pointer")},
+		{"follows a wild pointer", context.Background(), time.Hour,
+			func([]byte) { *(*int)(unsafe.Add(nil, uintptr(1)<<20)) = 1 }, isFault("invalid memory address")},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			mem, err := reserve(1 << 16)
@@ -93,10 +95,12 @@ func TestBrokenEngine(t *testing.T) {
 		r.keep(m)
 	}
 	var wrong *eval.ProgramError
-	if !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Reason, "broke the JavaScript engine: ") || wrong.Artifacts["stack"] == "" {
+	if !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Reason, "broke the JavaScript engine: ") ||
+		wrong.Artifacts["stack"] == "" {
 		t.Fatalf("error %v, want that the engine broke, with a stack", err)
 	}
-	if out, err := r.Run(context.Background(), `function entry() { return 1 }`, "entry"); err != nil || string(out) != "1" {
+	if out, err := r.Run(context.Background(), `function entry() { return 1 }`, "entry"); err != nil ||
+		string(out) != "1" {
 		t.Errorf("afterwards: %s, error %v", out, err)
 	}
 }

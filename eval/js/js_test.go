@@ -41,14 +41,18 @@ func TestResults(t *testing.T) {
 		{"object", `return { centers: [[0, 1]], radii: [2] }`, `{"centers":[[0,1]],"radii":[2]}`},
 		{"odd names", `return { '': 1, '"': 2, 10: 3, 'é': 4, __proto__: null }`, `{"10":3,"":1,"\"":2,"é":4}`},
 		{"typed arrays", `return [new Float64Array([0.5, 1]), new Uint8Array(2), new Float32Array(0)]`, `[[0.5,1],[0,0],[]]`},
-		{"instance of a class", `class P { #z = 1; constructor() { this.x = 1 } get y() { return 2 } } return new P()`, `{"x":1}`},
+		{"instance of a class", `class P { #z = 1; constructor() { this.x = 1 } get y() { return 2 } } return new P()`,
+			`{"x":1}`},
 		{"member that is undefined", `return { a: undefined, b: 1 }`, `{"b":1}`},
 		{"getter", `return { get x() { return 3 } }`, `{"x":3}`},
 		{"proxy", `return new Proxy([1, 2], {})`, `[1,2]`},
-		{"symbols and hidden members", `const o = { [Symbol('s')]: 1, a: 1 }; Object.defineProperty(o, 'h', { value: 1 }); return o`, `{"a":1}`},
-		{"toJSON is not called", `return { toJSON: undefined, x: new Date(), y: Object.create({ toJSON() { return 1 } }) }`, `{"x":{},"y":{}}`},
+		{"symbols and hidden members",
+			`const o = { [Symbol('s')]: 1, a: 1 }; Object.defineProperty(o, 'h', { value: 1 }); return o`, `{"a":1}`},
+		{"toJSON is not called", `return { toJSON: undefined, x: new Date(), y: Object.create({ toJSON() { return 1 } }) }`,
+			`{"x":{},"y":{}}`},
 		{"boxed values are objects", `return [new Number(1)]`, `[{}]`},
-		{"sixty deep", `let a = 1; for (let i = 0; i < 60; i++) a = [a]; return a`, strings.Repeat("[", 60) + "1" + strings.Repeat("]", 60)},
+		{"sixty deep", `let a = 1; for (let i = 0; i < 60; i++) a = [a]; return a`,
+			strings.Repeat("[", 60) + "1" + strings.Repeat("]", 60)},
 		{"the same twice is no cycle", `const a = [1]; return [a, a]`, `[[1],[1]]`},
 		{"promise", `return Promise.resolve([1])`, `[1]`},
 		{"promise of jobs", `return new Promise(r => Promise.resolve().then(() => r(2)))`, `2`},
@@ -66,9 +70,11 @@ func TestRefusedResults(t *testing.T) {
 	for _, c := range []struct{ why, body, want string }{
 		{"nothing", ``, `returned undefined`},
 		{"NaN", `return NaN`, `returned NaN, not a finite number,`},
-		{"NaN within", `return { centers: [[0, 0], [1, 0 / 0]] }`, `returned NaN, not a finite number, at result["centers"][1][1]`},
+		{"NaN within", `return { centers: [[0, 0], [1, 0 / 0]] }`,
+			`returned NaN, not a finite number, at result["centers"][1][1]`},
 		{"infinity", `return [1 / 0]`, `returned +Inf, not a finite number, at result[0]`},
-		{"minus infinity in a typed array", `return new Float64Array([0, -1 / 0])`, `returned -Inf, not a finite number, at result[1]`},
+		{"minus infinity in a typed array", `return new Float64Array([0, -1 / 0])`,
+			`returned -Inf, not a finite number, at result[1]`},
 		{"BigInt", `return [1n]`, `returned a BigInt at result[0]`},
 		{"long BigInt", `return [2n ** 100n]`, `returned a BigInt at result[0]`},
 		{"symbol", `return Symbol('x')`, `returned a symbol`},
@@ -107,11 +113,16 @@ func TestErrors(t *testing.T) {
 		{"number", in(`throw 0.5`), `threw 0.5`},
 		{"symbol", in(`throw Symbol('s')`), `threw a symbol`},
 		{"object", in(`throw { message: 'm' }`), `threw an object that is not an Error`},
-		{"object that looks like an error", in(`throw { __proto__: Error.prototype, message: 'm' }`), `threw an object that is not an Error`},
-		{"object with a hostile toString", in(`throw { toString() { for (;;); }, get message() { for (;;); } }`), `threw an object that is not an Error`},
-		{"revoked proxy", in(`const p = Proxy.revocable({}, {}); p.revoke(); throw p.proxy`), `threw an object that is not an Error`},
-		{"error with members that are no strings", in(`const e = new Error('m'); e.name = {}; e.message = 1; throw e`), `threw `},
-		{"error with getters that throw", in(`const e = new Error('m'); for (const k of ['name', 'message', 'stack', 'lineNumber']) Object.defineProperty(e, k, { get() { throw e } }); throw e`), `threw `},
+		{"object that looks like an error", in(`throw { __proto__: Error.prototype, message: 'm' }`),
+			`threw an object that is not an Error`},
+		{"object with a hostile toString", in(`throw { toString() { for (;;); }, get message() { for (;;); } }`),
+			`threw an object that is not an Error`},
+		{"revoked proxy", in(`const p = Proxy.revocable({}, {}); p.revoke(); throw p.proxy`),
+			`threw an object that is not an Error`},
+		{"error with members that are no strings", in(`const e = new Error('m'); e.name = {}; e.message = 1; throw e`),
+			`threw `},
+		{"error with getters that throw",
+			in(`const e = new Error('m'); for (const k of ['name', 'message', 'stack', 'lineNumber']) Object.defineProperty(e, k, { get() { throw e } }); throw e`), `threw `},
 		{"long message", in(`throw new Error('é'.repeat(1e5))`), `threw Error: ` + strings.Repeat("é", 250) + `…`},
 		{"syntax", "let x = 1;\nfunction entry( {", `does not compile: SyntaxError: `},
 		{"not JavaScript", "def entry():\n    return 1", `does not compile: SyntaxError: `},
@@ -121,15 +132,19 @@ func TestErrors(t *testing.T) {
 		{"not yet defined", `throw 1; const entry = () => 1`, `threw 1`},
 		{"zero bytes", "function entry() { return 1 }\x00\x00", `does not compile: SyntaxError: `},
 		{"invalid UTF-8", "function entry() { return '\xff\xfe' }", `does not compile: SyntaxError: `},
-		{"await for ever at the top", "await new Promise(() => {}); export function entry() {}", `waits for a promise that nothing will settle`},
+		{"await for ever at the top", "await new Promise(() => {}); export function entry() {}",
+			`waits for a promise that nothing will settle`},
 		{"module that throws", `export function entry() {} throw new Error('m')`, `threw Error: m`},
-		{"import of a built-in module", `import * as std from 'std'; export function entry() {}`, `does not compile: ReferenceError: could not load module 'std'`},
-		{"import of a file", `import x from './js_test.go'; export function entry() {}`, `does not compile: ReferenceError: could not load module 'js_test.go'`},
+		{"import of a built-in module", `import * as std from 'std'; export function entry() {}`,
+			`does not compile: ReferenceError: could not load module 'std'`},
+		{"import of a file", `import x from './js_test.go'; export function entry() {}`,
+			`does not compile: ReferenceError: could not load module 'js_test.go'`},
 		{"dynamic import", in(`return import('os')`), `threw ReferenceError: could not load module 'os'`},
 		{"eval", in(`return eval('1')`), `threw TypeError: eval is not supported`},
 		{"indirect eval", in(`return (0, eval)('1')`), `threw TypeError: eval is not supported`},
 		{"Function", in(`return new Function('return 1')()`), `threw TypeError: eval is not supported`},
-		{"constructor of generators", in(`return (function* () {}).constructor('yield 1')`), `threw TypeError: eval is not supported`},
+		{"constructor of generators", in(`return (function* () {}).constructor('yield 1')`),
+			`threw TypeError: eval is not supported`},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			got := reason(t, r, c.program)
@@ -142,7 +157,8 @@ func TestErrors(t *testing.T) {
 
 func TestErrorArtifacts(t *testing.T) {
 	r := newRunner(t, js.Config{Timeout: patience})
-	_, err := r.Run(context.Background(), "function f() {\n  throw new Error('m')\n}\nfunction entry() { console.log('a', 1, [2, 3]); console.error(null); f() }", "entry")
+	_, err := r.Run(context.Background(),
+		"function f() {\n  throw new Error('m')\n}\nfunction entry() { console.log('a', 1, [2, 3]); console.error(null); f() }", "entry")
 	var wrong *eval.ProgramError
 	if !errors.As(err, &wrong) {
 		t.Fatal(err)
@@ -150,14 +166,16 @@ func TestErrorArtifacts(t *testing.T) {
 	if got, want := wrong.Artifacts["console"], "a 1 2,3\nnull\n"; got != want {
 		t.Errorf("console %q, want %q", got, want)
 	}
-	if got := wrong.Artifacts["stack"]; !strings.Contains(got, "at f (program.js:2") || !strings.Contains(got, "at entry (program.js:4") {
+	if got := wrong.Artifacts["stack"]; !strings.Contains(got, "at f (program.js:2") ||
+		!strings.Contains(got, "at entry (program.js:4") {
 		t.Errorf("stack %q does not name the functions and lines", got)
 	}
 }
 
 func TestConsole(t *testing.T) {
 	r := newRunner(t, js.Config{Timeout: patience})
-	_, err := r.Run(context.Background(), in(`for (let i = 0; i < 1000; i++) console.log('é'.repeat(100)); throw 1`), "entry")
+	_, err := r.Run(context.Background(), in(`for (let i = 0; i < 1000; i++) console.log('é'.repeat(100)); throw 1`),
+		"entry")
 	var wrong *eval.ProgramError
 	if !errors.As(err, &wrong) || len(wrong.Artifacts["console"]) < 4000 || len(wrong.Artifacts["console"]) > 4100 {
 		t.Errorf("error %v with %d bytes printed, want the first 4096", err, len(wrong.Artifacts["console"]))
@@ -165,7 +183,8 @@ func TestConsole(t *testing.T) {
 	if got := result(t, r, in(`console.log('quiet'); console.log = 1; return 1`)); got != "1" {
 		t.Errorf("a program that prints returned %s", got)
 	}
-	if _, err := r.Run(context.Background(), in(`throw 1`), "entry"); !errors.As(err, &wrong) || wrong.Artifacts["console"] != "" {
+	if _, err := r.Run(context.Background(), in(`throw 1`), "entry"); !errors.As(err, &wrong) ||
+		wrong.Artifacts["console"] != "" {
 		t.Errorf("what one program printed came with the error of the next: %v", wrong.Artifacts)
 	}
 }
@@ -297,7 +316,8 @@ func TestSameProgramSameResult(t *testing.T) {
 	}`
 	first := result(t, newRunner(t, js.Config{Timeout: patience}), program)
 	want := `946684800000`
-	if !strings.Contains(first, "9.466848e+11,9.466848e+11,0,0,0,"+`"2020-06-15T12:00:00.000Z","Mon, 15 Jun 2020 12:00:00 GMT",1.5922224e+12,"Sat, 01 Jan 2000 00:00:00 GMT","2020-06-15T10:00:00.000Z","1,2,3",0]`) {
+	if !strings.Contains(first, "9.466848e+11,9.466848e+11,0,0,0,"+
+		`"2020-06-15T12:00:00.000Z","Mon, 15 Jun 2020 12:00:00 GMT",1.5922224e+12,"Sat, 01 Jan 2000 00:00:00 GMT","2020-06-15T10:00:00.000Z","1,2,3",0]`) {
 		t.Errorf("the clock, from %s, gives %s", want, first)
 	}
 	r := newRunner(t, js.Config{Timeout: patience})
@@ -314,7 +334,9 @@ func TestSameProgramSameResult(t *testing.T) {
 func TestRandomIsUniform(t *testing.T) {
 	r := newRunner(t, js.Config{Timeout: patience, Seed: 7})
 	var bins []int
-	if err := json.Unmarshal([]byte(result(t, r, in(`const b = new Array(10).fill(0); for (let i = 0; i < 2e4; i++) b[Math.floor(Math.random() * 10)]++; return b`))), &bins); err != nil {
+	if err := json.Unmarshal([]byte(result(t, r,
+		in(`const b = new Array(10).fill(0); for (let i = 0; i < 2e4; i++) b[Math.floor(Math.random() * 10)]++; return b`))),
+		&bins); err != nil {
 		t.Fatal(err)
 	}
 	for i, n := range bins {
@@ -363,7 +385,8 @@ func TestConcurrentRuns(t *testing.T) {
 	for g := range 8 {
 		wg.Go(func() {
 			for i := range 8 {
-				program := fmt.Sprintf(`globalThis.x = (globalThis.x ?? 0) + %d;`, g*100+i) + in(`const a = []; for (let i = 0; i < 1000; i++) a.push({ i }); return [x, a.length]`)
+				program := fmt.Sprintf(`globalThis.x = (globalThis.x ?? 0) + %d;`, g*100+i) +
+					in(`const a = []; for (let i = 0; i < 1000; i++) a.push({ i }); return [x, a.length]`)
 				if got, want := result(t, r, program), fmt.Sprintf("[%d,1000]", g*100+i); got != want {
 					t.Errorf("got %s, want %s", got, want)
 				}

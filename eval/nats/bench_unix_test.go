@@ -21,7 +21,9 @@ import (
 )
 
 // trivial scores at once.
-var trivial = eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Score: 1, Valid: true}, nil })
+var trivial = eval.Func(func(context.Context, string) (eval.Result, error) {
+	return eval.Result{Score: 1, Valid: true}, nil
+})
 
 // quantiles reports what a share of durations stays below.
 func quantiles(b *testing.B, took []time.Duration) {

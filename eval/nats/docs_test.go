@@ -113,7 +113,8 @@ func TestTheDocumentedManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	pod := d.Spec.Template.Spec
-	if d.APIVersion != "apps/v1" || d.Kind != "Deployment" || d.Spec.Selector.MatchLabels["app"] != d.Spec.Template.Metadata.Labels["app"] ||
+	if d.APIVersion != "apps/v1" || d.Kind != "Deployment" ||
+		d.Spec.Selector.MatchLabels["app"] != d.Spec.Template.Metadata.Labels["app"] ||
 		len(pod.Containers) != 1 || len(pod.Volumes) != 1 || pod.Volumes[0].Name != pod.Containers[0].VolumeMounts[0].Name {
 		t.Errorf("the manifest: %+v", d)
 	}

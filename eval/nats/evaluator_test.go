@@ -128,7 +128,8 @@ func TestARunThatGoesOnFindsItsJobs(t *testing.T) {
 // workers, which would report too seldom for the queue, and a program that harms nobody would come to have deaths.
 func TestARunThatGoesOnOtherwiseHasOtherJobs(t *testing.T) {
 	t.Parallel()
-	cfg := nats.Config{Server: nats.Server{URL: start(t, embedded.Config{}).URL()}, Run: "run.journal", Lost: 10 * time.Second, Deaths: 1}
+	cfg := nats.Config{Server: nats.Server{URL: start(t, embedded.Config{}).URL()}, Run: "run.journal",
+		Lost: 10 * time.Second, Deaths: 1}
 	killed := run(t, cfg)
 	nats.Queue(t, killed, "slow")
 	nats.Kill(killed)
@@ -203,15 +204,16 @@ func TestACancelledEvaluationEndsAtTheWorker(t *testing.T) {
 	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	begun, ended := make(chan string, 10), make(chan error, 10)
-	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		begun <- program
-		if program != "under way" {
-			return length(ctx, program)
-		}
-		<-ctx.Done()
-		ended <- ctx.Err()
-		return eval.Result{}, ctx.Err()
-	})})
+	w, _ := work(t, nats.WorkerConfig{Server: server,
+		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			begun <- program
+			if program != "under way" {
+				return length(ctx, program)
+			}
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return eval.Result{}, ctx.Err()
+		})})
 	e := run(t, nats.Config{Server: server})
 	back := make(chan string, 2)
 	var cancels []context.CancelCauseFunc
@@ -293,11 +295,13 @@ func TestALargeResult(t *testing.T) {
 		for _, text := range r.Artifacts {
 			size += len(text)
 		}
-		if err != nil || !r.Valid || size < eval.MaxArtifactBytes/2 || size > eval.MaxArtifactBytes || len(r.Cases) != eval.MaxCases {
+		if err != nil || !r.Valid || size < eval.MaxArtifactBytes/2 || size > eval.MaxArtifactBytes ||
+			len(r.Cases) != eval.MaxCases {
 			t.Errorf("%v with %d bytes of artifacts, %d cases: %v", r.Valid, size, len(r.Cases), err)
 		}
 	}
-	if r, err := first.Evaluate(t.Context(), strings.Repeat("x", nats.MaxProgram+1)); err != nil || r.Valid || !strings.Contains(r.Reason, "bytes") {
+	if r, err := first.Evaluate(t.Context(), strings.Repeat("x", nats.MaxProgram+1)); err != nil || r.Valid ||
+		!strings.Contains(r.Reason, "bytes") {
 		t.Errorf("a program that is too long: %+v, %v", r, err)
 	}
 	if r, err := first.Evaluate(t.Context(), strings.Repeat("x", nats.MaxProgram)); err != nil || !r.Valid {

@@ -140,7 +140,8 @@ func TestALiarSpeaksThroughTheServer(t *testing.T) {
 			l.say(nats.Told(e, l.key), failed(i))
 			l.reflect(nats.Told(e, honest), failed(i), nil)
 		}
-		l.reflect("evoalloc.cancel.cp", fmt.Sprintf(`{"digest":%q,"key":%q,"run":%q,"sequence":1}`, cp.Digest, nats.KeyOf("program"), nats.RunOf(e)), nil)
+		l.reflect("evoalloc.cancel.cp", fmt.Sprintf(`{"digest":%q,"key":%q,"run":%q,"sequence":1}`, cp.Digest,
+			nats.KeyOf("program"), nats.RunOf(e)), nil)
 		l.reflect("evoalloc.call.cp", `{"run":"other","task":"cp","digest":"fedcba9876543210"}`, nil)
 		l.settled()
 	})
@@ -152,10 +153,11 @@ func TestALiarQueuesAProgram(t *testing.T) {
 	asRun, asWorker, asLiar, _ := rolesAndLiar(t)
 	e := run(t, nats.Config{Server: asRun})
 	seen := make(chan string, 10)
-	w, _ := work(t, nats.WorkerConfig{Server: asWorker, Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-		seen <- program
-		return eval.Result{Valid: true}, nil
-	})})
+	w, _ := work(t, nats.WorkerConfig{Server: asWorker,
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			seen <- program
+			return eval.Result{Valid: true}, nil
+		})})
 	headers := natsgo.Header{
 		"Evo-Task": {`"cp"`}, "Evo-Apart": {`""`}, "Evo-Sample": {"0"}, "Evo-Run": {nats.RunOf(e)}, "Evo-Deaths": {"5"},
 		"Evo-Lost": {"15s"}, "Evo-Timeout": {"1h"},
@@ -189,7 +191,8 @@ func TestALiarStoresWhatIsNoResult(t *testing.T) {
 	t.Parallel()
 	asRun, asWorker, asLiar, _ := rolesAndLiar(t)
 	e := run(t, nats.Config{Server: asRun})
-	other, err := json.Marshal(map[string]any{"task": "cp", "digest": cp.Digest, "key": nats.KeyOf("other"), "result": map[string]any{"score": 1e9, "valid": true}})
+	other, err := json.Marshal(map[string]any{"task": "cp", "digest": cp.Digest, "key": nats.KeyOf("other"),
+		"result": map[string]any{"score": 1e9, "valid": true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,8 @@ func beMany(url, are, path string) int {
 	var all sync.WaitGroup
 	for i := range c.workers {
 		w, err := nats.NewWorker(nats.WorkerConfig{
-			Server: nats.Server{URL: url}, Task: cp, Name: fmt.Sprint("worker ", i), Grace: -1, Logger: slog.New(slog.DiscardHandler),
+			Server: nats.Server{URL: url}, Task: cp, Name: fmt.Sprint("worker ", i), Grace: -1,
+			Logger: slog.New(slog.DiscardHandler),
 			Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
 				return c.evaluate(ctx, program, log)
 			}),
@@ -182,7 +183,8 @@ func TestManyWorkersAreBusy(t *testing.T) {
 	share := sum.Seconds() / slots
 	t.Logf("%d workers, evaluations of %v at the median: slots were busy %.2f %% of %v, with %d jobs in flight; %.1f jobs a second, %d given to a second worker",
 		c.workers, c.median, 100*share, window, inFlight, float64(ended)/window.Seconds(), stats.Redelivered)
-	t.Logf("the server used %.1f %% of a processor and has %d MiB", 100*(usedThen-used).Seconds()/window.Seconds(), residentOf(t, s.pid))
+	t.Logf("the server used %.1f %% of a processor and has %d MiB", 100*(usedThen-used).Seconds()/window.Seconds(),
+		residentOf(t, s.pid))
 	if share < least {
 		t.Errorf("slots were busy for %.3f of the time: want %v", share, least)
 	}

@@ -99,7 +99,8 @@ func TestManyQueuedJobs(t *testing.T) {
 			t.Logf("%d jobs of 1 kB, %d of them queued, in %v: %d MiB, of them %d in stacks and %d in the heap; %d bytes a job without garbage, of which %d are the caller's stack and program",
 				n, queued, took.Round(time.Second/10), got, m.StackInuse>>20, m.HeapInuse>>20, each, alone)
 			if queued != inFlight || each-alone > ownPerJob {
-				t.Errorf("%d of %d jobs queued, with %d bytes each beside the caller's: want at most %d", queued, inFlight, each-alone, ownPerJob)
+				t.Errorf("%d of %d jobs queued, with %d bytes each beside the caller's: want at most %d", queued, inFlight,
+					each-alone, ownPerJob)
 			}
 		})
 	}

@@ -69,7 +69,8 @@ func TestASecretThatOthersKnow(t *testing.T) {
 	if os.Geteuid() == 0 {
 		owned, file := t.TempDir(), t.TempDir()
 		secret := filepath.Join(file, "secret")
-		if err := errors.Join(os.Chown(owned, 65534, 65534), os.WriteFile(secret, []byte("known"), 0o600), os.Chown(secret, 65534, 65534)); err != nil {
+		if err := errors.Join(os.Chown(owned, 65534, 65534), os.WriteFile(secret, []byte("known"), 0o600),
+			os.Chown(secret, 65534, 65534)); err != nil {
 			t.Fatal(err)
 		}
 		dirs[owned], dirs[file] = "other users can write", "or made it"
@@ -129,7 +130,8 @@ func TestNoMessageHasAPassword(t *testing.T) {
 		"nats://me:hush@" + at, "me:hush@" + at, // let in, and nobody serves the task
 		"nats://you:hush@" + at, "nats://hush@" + at, // refused
 		"nats://me:hush@" + none.Addr().String(), "nats://127.0.0.1:1,me:hush@" + none.Addr().String(),
-		"nats://me:hu/hush@" + at, "nats://me:hush#@" + at, "nats://me:%hush@" + at, "nats://hush?x@" + at, "nats://hush/x@" + at, "nats://me:hush/x@" + at, "nats://me:hush@host:port", // no URLs
+		"nats://me:hu/hush@" + at, "nats://me:hush#@" + at, "nats://me:%hush@" + at, "nats://hush?x@" + at,
+		"nats://hush/x@" + at, "nats://me:hush/x@" + at, "nats://me:hush@host:port", // no URLs
 	} {
 		try(url)
 	}

@@ -29,7 +29,8 @@ import (
 
 // allow returns permissions as a server has them.
 func allow(p nats.Permissions) *server.Permissions {
-	return &server.Permissions{Publish: &server.SubjectPermission{Allow: p.Publish}, Subscribe: &server.SubjectPermission{Allow: p.Subscribe}}
+	return &server.Permissions{Publish: &server.SubjectPermission{Allow: p.Publish},
+		Subscribe: &server.SubjectPermission{Allow: p.Subscribe}}
 }
 
 // file writes a file for the test.
@@ -104,7 +105,8 @@ func TestWhoIsRefused(t *testing.T) {
 	t.Parallel()
 	asRun, asWorker := roles(t)
 	nobody := nats.Server{URL: asRun.URL}
-	if _, err := nats.New(t.Context(), nats.Config{Server: nobody, Task: cp}); err == nil || !strings.Contains(err.Error(), "Authorization") {
+	if _, err := nats.New(t.Context(), nats.Config{Server: nobody, Task: cp}); err == nil ||
+		!strings.Contains(err.Error(), "Authorization") {
 		t.Errorf("a run without credentials: %v", err)
 	}
 	w, err := nats.NewWorker(nats.WorkerConfig{Server: nobody, Task: cp, Evaluator: length})
@@ -115,10 +117,12 @@ func TestWhoIsRefused(t *testing.T) {
 		t.Errorf("a worker without credentials: %v", err)
 	}
 	_, stranger := user(t)
-	if _, err := nats.New(t.Context(), nats.Config{Server: nats.Server{URL: asRun.URL, NKey: stranger}, Task: cp}); err == nil {
+	if _, err := nats.New(t.Context(), nats.Config{Server: nats.Server{URL: asRun.URL, NKey: stranger},
+		Task: cp}); err == nil {
 		t.Error("an NKey that the server does not know is let in")
 	}
-	if _, err := nats.New(t.Context(), nats.Config{Server: asWorker, Task: cp}); !errors.Is(err, natsgo.ErrPermissionViolation) {
+	if _, err := nats.New(t.Context(), nats.Config{Server: asWorker, Task: cp}); !errors.Is(err,
+		natsgo.ErrPermissionViolation) {
 		t.Errorf("a run with a worker's NKey: %v", err)
 	}
 	run(t, nats.Config{Server: asRun}) // who may
@@ -154,8 +158,10 @@ func TestWhatAWorkerMayNotDo(t *testing.T) {
 	for _, subject := range []string{
 		"evoalloc.jobs.cp.0123456789abcdef.00.run", "evoalloc.call.cp", "evoalloc.cancel.cp", "evoalloc.inbox.run.x",
 		"evoalloc.told.run." + other, "evoalloc.told.run.run", "evoalloc.told.run", "evoalloc.inbox.worker." + other + ".x",
-		"other.results.cp.0123456789abcdef.00", "$JS.API.STREAM.PURGE.EVOALLOC_JOBS", "$JS.API.STREAM.DELETE.EVOALLOC_RESULTS",
-		"$JS.API.STREAM.MSG.DELETE.EVOALLOC_RESULTS", "$JS.API.STREAM.UPDATE.EVOALLOC_JOBS", "$JS.API.CONSUMER.DELETE.EVOALLOC_JOBS.run",
+		"other.results.cp.0123456789abcdef.00", "$JS.API.STREAM.PURGE.EVOALLOC_JOBS",
+		"$JS.API.STREAM.DELETE.EVOALLOC_RESULTS",
+		"$JS.API.STREAM.MSG.DELETE.EVOALLOC_RESULTS", "$JS.API.STREAM.UPDATE.EVOALLOC_JOBS",
+		"$JS.API.CONSUMER.DELETE.EVOALLOC_JOBS.run",
 		"$JS.API.CONSUMER.CREATE.EVOALLOC_JOBS", "$JS.API.DIRECT.GET.EVOALLOC_JOBS", "$JS.API.STREAM.LIST",
 	} {
 		if err := nc.Publish(subject, []byte("{}")); err != nil {
@@ -170,7 +176,8 @@ func TestWhatAWorkerMayNotDo(t *testing.T) {
 			t.Errorf("%s is not refused", subject)
 		}
 	}
-	for _, subject := range []string{">", "evoalloc.jobs.>", "evoalloc.results.>", "evoalloc.inbox.run.>", "evoalloc.told.*.*",
+	for _, subject := range []string{">", "evoalloc.jobs.>", "evoalloc.results.>", "evoalloc.inbox.run.>",
+		"evoalloc.told.*.*",
 		"evoalloc.inbox.worker.>", "evoalloc.inbox.worker." + other + ".>"} {
 		if _, err := nc.SubscribeSync(subject); err != nil {
 			t.Fatal(err)
@@ -198,7 +205,8 @@ func TestForgeriesAreRefused(t *testing.T) {
 	key := nats.KeyOf("program")
 	nats.Forge(t, e, "evoalloc.results.cp."+cp.Digest+"."+key,
 		`{"task":"cp","digest":"`+cp.Digest+`","key":"`+nats.KeyOf("other")+`","result":{"score":1e9,"valid":true}}`)
-	nats.Forge(t, e, "evoalloc.results.cp."+cp.Digest+"."+key, `{"task":"cp","digest":"fedcba9876543210","key":"`+key+`","result":{"score":1e9,"valid":true}}`)
+	nats.Forge(t, e, "evoalloc.results.cp."+cp.Digest+"."+key,
+		`{"task":"cp","digest":"fedcba9876543210","key":"`+key+`","result":{"score":1e9,"valid":true}}`)
 	nats.Forge(t, e, "evoalloc.results.cp."+cp.Digest+"."+key, `not JSON`)
 	until(t, "the results are refused", func() bool { return e.Stats().Refused >= 3 })
 	if got := e.Stats(); got.Done != 0 {
@@ -229,9 +237,12 @@ func (a *authority) make(t *testing.T, name string, ca bool) *authority {
 		t.Fatal(err)
 	}
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), IsCA: ca, BasicConstraintsValid: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:  time.Now().Add(time.Hour), IsCA: ca, BasicConstraintsValid: true,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	parent, signer := c, key
 	if a != nil {
@@ -267,7 +278,8 @@ func TestTLS(t *testing.T) {
 	pool.AppendCertsFromPEM(ca.pem)
 	s := start(t, embedded.Config{Configure: func(o *server.Options) {
 		o.TLS, o.TLSVerify = true, true
-		o.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}
+		o.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool,
+			ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}
 	}})
 	url := strings.Replace(s.URL(), "nats://", "tls://", 1)
 	certs := func(ca, own *authority) nats.Server {
@@ -339,7 +351,8 @@ func TestCredentials(t *testing.T) {
 	workers := func(key string) nats.Permissions { return nats.WorkerPermissions("", key) }
 	strangers, _ := nkeys.CreateAccount()
 	for _, path := range []string{"", creds(strangers, runs)} {
-		if _, err := nats.New(t.Context(), nats.Config{Server: nats.Server{URL: s.URL(), Credentials: path}, Task: cp}); err == nil {
+		if _, err := nats.New(t.Context(), nats.Config{Server: nats.Server{URL: s.URL(), Credentials: path},
+			Task: cp}); err == nil {
 			t.Errorf("a run is let in with credentials %q", path)
 		}
 	}

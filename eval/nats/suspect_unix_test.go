@@ -20,24 +20,25 @@ func TestASuspectIsEvaluatedAlone(t *testing.T) {
 	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	var others, suspects, beside, ended atomic.Int64
-	work(t, nats.WorkerConfig{Server: server, Slots: 3, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		if program != "suspect" {
-			others.Add(1)
-			defer others.Add(-1)
-			time.Sleep(10 * time.Millisecond)
-			ended.Add(1)
+	work(t, nats.WorkerConfig{Server: server, Slots: 3,
+		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			if program != "suspect" {
+				others.Add(1)
+				defer others.Add(-1)
+				time.Sleep(10 * time.Millisecond)
+				ended.Add(1)
+				return length(ctx, program)
+			}
+			if suspects.Add(1) == 1 {
+				<-ctx.Done() // for longer than an evaluation may take
+				return eval.Result{}, ctx.Err()
+			}
+			for range 30 {
+				beside.Add(others.Load())
+				time.Sleep(5 * time.Millisecond)
+			}
 			return length(ctx, program)
-		}
-		if suspects.Add(1) == 1 {
-			<-ctx.Done() // for longer than an evaluation may take
-			return eval.Result{}, ctx.Err()
-		}
-		for range 30 {
-			beside.Add(others.Load())
-			time.Sleep(5 * time.Millisecond)
-		}
-		return length(ctx, program)
-	})})
+		})})
 	e := run(t, nats.Config{Server: server, Lost: time.Minute, Timeout: 2 * time.Second, Deaths: 1})
 	var all sync.WaitGroup
 	all.Go(func() {

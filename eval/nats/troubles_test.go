@@ -49,9 +49,10 @@ func TestTheObjectStoreIsFull(t *testing.T) {
 	server := nats.Server{URL: s.URL()}
 	var log lines
 	e := run(t, nats.WithRoom(nats.Config{Server: server, Lost: time.Second}, 0, 2<<20))
-	w, _ := work(t, nats.WorkerConfig{Server: server, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		return large(ctx, strings.Trim(program, "0123456789"))
-	}), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	w, _ := work(t, nats.WorkerConfig{Server: server,
+		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			return large(ctx, strings.Trim(program, "0123456789"))
+		}), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for i := range 4 {
 		r, err := e.Evaluate(t.Context(), fmt.Sprint("large", i))
 		if err != nil || !r.Valid || r.Score != 1 || len(r.Artifacts) != 4 {
@@ -130,11 +131,12 @@ func TestAWorkerThatEndsStoresItsResult(t *testing.T) {
 	server := nats.Server{URL: s.URL()}
 	e := run(t, nats.Config{Server: server, Deaths: 1})
 	begun, goOn := make(chan bool), make(chan bool)
-	w, end := work(t, nats.WorkerConfig{Server: server, Grace: -1, Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
-		close(begun)
-		<-goOn
-		return eval.Result{Score: 1, Valid: true}, nil
-	})})
+	w, end := work(t, nats.WorkerConfig{Server: server, Grace: -1,
+		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+			close(begun)
+			<-goOn
+			return eval.Result{Score: 1, Valid: true}, nil
+		})})
 	var all sync.WaitGroup
 	all.Go(func() {
 		if r, err := e.Evaluate(t.Context(), "program"); err != nil || r.Score != 1 {
@@ -192,7 +194,8 @@ func TestAJobIsAbandonedBeforeItBegins(t *testing.T) {
 	s := start(t, embedded.Config{})
 	h := newHeld()
 	e := run(t, nats.Config{Server: nats.Server{URL: s.URL()}})
-	w, _ := work(t, nats.WorkerConfig{Server: nats.Server{URL: newSlow(t, s.URL(), 100*time.Millisecond).url()}, Evaluator: h})
+	w, _ := work(t, nats.WorkerConfig{Server: nats.Server{URL: newSlow(t, s.URL(), 100*time.Millisecond).url()},
+		Evaluator: h})
 	until(t, "the worker is there", func() bool { return e.Stats().Workers == 1 })
 	for i := range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -254,7 +257,9 @@ func TestTheJobStreamIsFull(t *testing.T) {
 	}
 }
 
-var trivialScore = eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Score: 1, Valid: true}, nil })
+var trivialScore = eval.Func(func(context.Context, string) (eval.Result, error) {
+	return eval.Result{Score: 1, Valid: true}, nil
+})
 
 // A slot takes no job while it works on one, also after answers of the server were late.
 func TestLateAnswersAreNotTakenForOthers(t *testing.T) {

@@ -29,7 +29,8 @@ func TestAWorkerWhoseEvaluatorFailsEnds(t *testing.T) {
 		<-three // or one alone might fail three times
 		return eval.Result{}, errors.New("no interpreter")
 	})
-	w, err := nats.NewWorker(nats.WorkerConfig{Server: server, Task: cp, Evaluator: broken, Slots: 3, Logger: slog.New(slog.DiscardHandler)})
+	w, err := nats.NewWorker(nats.WorkerConfig{Server: server, Task: cp, Evaluator: broken, Slots: 3,
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +86,15 @@ func TestAJobThatIsGivenBackIsNoDeath(t *testing.T) {
 	}()
 	until(t, "it is queued", func() bool { return nats.Queued(e) == 1 })
 	begun := make(chan bool, 10)
-	_, end := work(t, nats.WorkerConfig{Server: asWorker, Grace: -1, Evaluator: eval.Func(func(ctx context.Context, _ string) (eval.Result, error) {
-		begun <- true
-		if len(begun) < 3 {
-			return eval.Result{}, errors.New("no interpreter")
-		}
-		<-ctx.Done()
-		return eval.Result{}, ctx.Err()
-	})})
+	_, end := work(t, nats.WorkerConfig{Server: asWorker, Grace: -1,
+		Evaluator: eval.Func(func(ctx context.Context, _ string) (eval.Result, error) {
+			begun <- true
+			if len(begun) < 3 {
+				return eval.Result{}, errors.New("no interpreter")
+			}
+			<-ctx.Done()
+			return eval.Result{}, ctx.Err()
+		})})
 	until(t, "it is tried for the third time", func() bool { return len(begun) == 3 })
 	if err := end(); err != nil {
 		t.Fatal(err)
@@ -107,14 +109,15 @@ func TestAProgramThatHangsWorkers(t *testing.T) {
 	t.Parallel()
 	server := nats.Server{URL: start(t, embedded.Config{}).URL()}
 	var tries atomic.Int64
-	w, _ := work(t, nats.WorkerConfig{Server: server, Slots: 2, Grace: -1, Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		if program == "hang" {
-			tries.Add(1)
-			<-ctx.Done()
-			return eval.Result{}, ctx.Err()
-		}
-		return length(ctx, program)
-	})})
+	w, _ := work(t, nats.WorkerConfig{Server: server, Slots: 2, Grace: -1,
+		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			if program == "hang" {
+				tries.Add(1)
+				<-ctx.Done()
+				return eval.Result{}, ctx.Err()
+			}
+			return length(ctx, program)
+		})})
 	e := run(t, nats.Config{Server: server, Timeout: 20 * time.Millisecond, Deaths: 2})
 	r, err := e.Evaluate(t.Context(), "hang")
 	if err != nil || r.Valid || !strings.Contains(r.Reason, "2 workers in a row") || tries.Load() != 3 {

@@ -95,8 +95,10 @@ func benchmark(b *testing.B, program, entry string) {
 		r := newTestRunner(b, Config{Workers: places})
 		bare := newTestRunner(b, Config{Workers: places, Isolation: isolation.None})
 		methods = append(methods,
-			fresh(path, entry, places), pooled("pool", r, program, entry, places), pooled("uncontained", bare, program, entry, places),
-			floor(b, "floor", path, entry, places), floor(b, "fork", path, entry, places), floor(b, "inline", path, entry, places))
+			fresh(path, entry, places), pooled("pool", r, program, entry, places),
+			pooled("uncontained", bare, program, entry, places),
+			floor(b, "floor", path, entry, places), floor(b, "fork", path, entry, places),
+			floor(b, "inline", path, entry, places))
 		if places == n {
 			if err := pooled("", r, program, entry, places).run(4); err != nil {
 				b.Fatal(err)

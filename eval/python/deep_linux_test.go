@@ -23,7 +23,8 @@ func TestDeepFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.pool.put(z, true)
-	out, err := r.Run(t.Context(), "import os\ndef run():\n  for i in range(1000):\n    os.mkdir('d')\n    os.chdir('d')\n  return 1\n", "run")
+	out, err := r.Run(t.Context(),
+		"import os\ndef run():\n  for i in range(1000):\n    os.mkdir('d')\n    os.chdir('d')\n  return 1\n", "run")
 	if err != nil || string(out) != "1" {
 		t.Errorf("got %s, %v", out, err)
 	}
@@ -32,7 +33,8 @@ func TestDeepFolders(t *testing.T) {
 	default:
 		t.Error("its interpreter still runs")
 	}
-	if out, err := r.Run(t.Context(), "import os\ndef run(): return os.listdir('.')", "run"); err != nil || string(out) != "[]" {
+	if out, err := r.Run(t.Context(), "import os\ndef run(): return os.listdir('.')", "run"); err != nil ||
+		string(out) != "[]" {
 		t.Errorf("the next candidate got %s, %v", out, err)
 	}
 	r.pool.removing.Wait()

@@ -40,22 +40,28 @@ func TestFolders(t *testing.T) {
 		want                 eval.Result
 	}{
 		{"dict", "", "the program it starts from", eval.Result{Score: 0.5, Valid: true,
-			Metrics: map[string]float64{"value": 1, "combined_score": 0.5}, Artifacts: map[string]string{"passed": "true", "unit": "m"}}},
+			Metrics:   map[string]float64{"value": 1, "combined_score": 0.5},
+			Artifacts: map[string]string{"passed": "true", "unit": "m"}}},
 		{"dict", "def run(): return 1/0", "an error entry is the reason, whatever the score beside it", eval.Result{
 			Reason: "division by zero", Metrics: map[string]float64{"combined_score": 0},
 			Artifacts: map[string]string{"error": "division by zero", "traceback": ""}}},
 		{"result", "", "a process of its own, numpy scalars, bytes", eval.Result{Score: 1.5, Valid: true,
-			Metrics: map[string]float64{"combined_score": 1.5, "size": 2}, Artifacts: map[string]string{"log": "running\n", "raw": "I2\n.", "values": "[1.0, 2.0]"}}},
+			Metrics:   map[string]float64{"combined_score": 1.5, "size": 2},
+			Artifacts: map[string]string{"log": "running\n", "raw": "I2\n.", "values": "[1.0, 2.0]"}}},
 		{"result", "import os\nos._exit(7)", "artifacts of its own are not the reason", eval.Result{Valid: true,
-			Metrics: map[string]float64{"combined_score": 0}, Artifacts: map[string]string{"stderr": "", "error": "exit status 7"}}},
+			Metrics:   map[string]float64{"combined_score": 0},
+			Artifacts: map[string]string{"stderr": "", "error": "exit status 7"}}},
 		{"cascade", "", "all three stages", eval.Result{Score: 0.25, Valid: true,
-			Metrics: map[string]float64{"runs": 1, "positive": 1, "combined_score": 0.25}, Artifacts: map[string]string{"stdout": "stage 1\nstage 2\nstage 3\n"}}},
+			Metrics:   map[string]float64{"runs": 1, "positive": 1, "combined_score": 0.25},
+			Artifacts: map[string]string{"stdout": "stage 1\nstage 2\nstage 3\n"}}},
 		{"cascade", "VALUE = -1", "the second threshold is not reached", eval.Result{Score: 0, Valid: true,
-			Metrics: map[string]float64{"runs": 1, "positive": -1}, Artifacts: map[string]string{"stdout": "stage 1\nstage 2\n"}}},
+			Metrics:   map[string]float64{"runs": 1, "positive": -1},
+			Artifacts: map[string]string{"stdout": "stage 1\nstage 2\n"}}},
 		{"cascade", "x = 1", "the first stage raises", eval.Result{Reason: "KeyError: 'VALUE' (evaluator.py, line 6)",
 			Artifacts: map[string]string{"stdout": "stage 1\n", "traceback": ""}}},
 		{"mean", "", "of what is finite and no bool", eval.Result{Score: (1.0/7 + 1) / 2, Valid: true,
-			Metrics: map[string]float64{"short": 1.0 / 7, "lines": 1}, Artifacts: map[string]string{"good": "true", "note": "text"}}},
+			Metrics:   map[string]float64{"short": 1.0 / 7, "lines": 1},
+			Artifacts: map[string]string{"good": "true", "note": "text"}}},
 	} {
 		t.Run(c.folder+"/"+c.why, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +87,8 @@ func TestFolders(t *testing.T) {
 // same compares results; a wanted artifact that is empty must only be there.
 func same(t *testing.T, got, want eval.Result) {
 	t.Helper()
-	if got.Score != want.Score || got.Valid != want.Valid || got.Reason != want.Reason || len(got.Metrics) != len(want.Metrics) || len(got.Artifacts) != len(want.Artifacts) {
+	if got.Score != want.Score || got.Valid != want.Valid || got.Reason != want.Reason ||
+		len(got.Metrics) != len(want.Metrics) || len(got.Artifacts) != len(want.Artifacts) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for k, v := range want.Metrics {
@@ -134,9 +141,11 @@ def evaluate(path): return eval(open(path).read())
 		{"a coroutine", "later()", "", 3},
 		{"an object", "R()", "", 4},
 		{"a list for a score", "{'combined_score': [1]}", "combined_score is [1], not a finite number", 0},
-		{"10 MB for a score", "{'combined_score': [[[1, 2, 3]] * 1000] * 1000, 'x': 1}", "combined_score is " + "[[" + strings.Repeat("[1, 2, 3], ", 9)[:98] + ", not a finite number", 0},
+		{"10 MB for a score", "{'combined_score': [[[1, 2, 3]] * 1000] * 1000, 'x': 1}",
+			"combined_score is " + "[[" + strings.Repeat("[1, 2, 3], ", 9)[:98] + ", not a finite number", 0},
 		{"10 MB beside a score", "{'combined_score': 5, 'x': [[[1, 2, 3]] * 1000] * 1000}", "", 5},
-		{"what contains itself", "(lambda x: x.append(x) or {'combined_score': x})([])", "combined_score is [[...]], not a finite number", 0},
+		{"what contains itself", "(lambda x: x.append(x) or {'combined_score': x})([])",
+			"combined_score is [[...]], not a finite number", 0},
 		{"what contains itself beside a score", "(lambda x: x.append(x) or {'combined_score': 6, 'x': x})([])", "", 6},
 		{"metrics that contain themselves", "(lambda d: d.update(x=d) or d)({'combined_score': 7})", "", 7},
 	} {
@@ -229,7 +238,8 @@ os.mark = getattr(os, "mark", 0) + 1
 			t.Fatalf("got %+v, %v", got, err)
 		}
 		dir := e.pool.kind.orders.Folder
-		for k, want := range map[string]string{"suffix": ".rs", "text": "fn main() {}\n", "path": dir, "cwd": dir, "file": dir + "/evaluator.py", "state": "1"} {
+		for k, want := range map[string]string{"suffix": ".rs", "text": "fn main() {}\n", "path": dir, "cwd": dir,
+			"file": dir + "/evaluator.py", "state": "1"} {
 			if got.Artifacts[k] != want {
 				t.Errorf("%s is %q, want %q", k, got.Artifacts[k], want)
 			}
@@ -247,7 +257,8 @@ func TestNewEvaluatorErrors(t *testing.T) {
 		{"no function", folder(t, "x = 1"), "defines neither evaluate nor evaluate_stage1"},
 		{"syntax", folder(t, "def evaluate(:"), "SyntaxError"},
 		{"raises", folder(t, "1/0\ndef evaluate(p): pass"), "ZeroDivisionError"},
-		{"lacks a module", folder(t, "import surely_not_there\ndef evaluate(p): pass"), `no interpreter has all that is needed: tried .*lacks surely_not_there: No module named`},
+		{"lacks a module", folder(t, "import surely_not_there\ndef evaluate(p): pass"),
+			`no interpreter has all that is needed: tried .*lacks surely_not_there: No module named`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, err := NewEvaluator(t.Context(), c.dir, EvaluatorConfig{Config: Config{Logger: quiet}})
@@ -266,7 +277,8 @@ var inCandidate = []hostile{
 	{"syntax error", "def run(:", `^SyntaxError: .*program\.py, line \d+\)`, false},
 	{"null byte", "x = '\x00'", "null byte", false},
 	{"no entry point", "x = 1", `^KeyError: 'run' \(evaluator\.py, line 4\)$`, false},
-	{"entry point is no function", "run = 1", `^TypeError: 'int' object is not callable \(evaluator\.py, line 4\)$`, false},
+	{"entry point is no function", "run = 1", `^TypeError: 'int' object is not callable \(evaluator\.py, line 4\)$`,
+		false},
 }
 
 // TestHostileInEvaluator runs what is hostile where an evaluator runs it in its own process, which may
@@ -274,7 +286,8 @@ var inCandidate = []hostile{
 func TestHostileInEvaluator(t *testing.T) {
 	t.Parallel()
 	// These are about a Runner, which has no other processes, or are above in another form.
-	skip := []string{"fork bomb", "fork bomb by the shell", "fork bomb by the C library", "no entry point", "entry point is no function",
+	skip := []string{"fork bomb", "fork bomb by the shell", "fork bomb by the C library", "no entry point",
+		"entry point is no function",
 		"null byte", "syntax error"}
 	set := slices.DeleteFunc(slices.Clone(crashes), func(h hostile) bool { return slices.Contains(skip, h.name) })
 	for i, h := range set {
@@ -333,7 +346,8 @@ func TestProcessCount(t *testing.T) {
 		if !e.Isolation().Has(sandbox.Processes) {
 			continue // the report says so
 		}
-		out, err := e.run(t.Context(), "import os, time\ndef run():\n  made = 0\n  for _ in range(100):\n    try:\n      if os.fork() == 0: time.sleep(999)\n      made += 1\n    except OSError: pass\n  return made")
+		out, err := e.run(t.Context(),
+			"import os, time\ndef run():\n  made = 0\n  for _ in range(100):\n    try:\n      if os.fork() == 0: time.sleep(999)\n      made += 1\n    except OSError: pass\n  return made")
 		var made int
 		if err == nil {
 			err = json.Unmarshal(out, &made)
@@ -345,7 +359,8 @@ func TestProcessCount(t *testing.T) {
 }
 
 // hotBomb does not give up. It is for one family only, as it leaves the processors to nobody.
-var hotBomb = hostile{"hot fork bomb", "import os\ndef run():\n  while True:\n    try: os.fork()\n    except OSError: pass", "^ran longer than 2s$", true}
+var hotBomb = hostile{"hot fork bomb",
+	"import os\ndef run():\n  while True:\n    try: os.fork()\n    except OSError: pass", "^ran longer than 2s$", true}
 
 // processes are programs that make processes, and end or not.
 var processes = []hostile{
@@ -354,7 +369,8 @@ var processes = []hostile{
 	{"kills its interpreter", "import os, signal\ndef run():\n  for pid in (os.getppid(), -os.getppid(), -1):\n    try: os.kill(pid, signal.SIGKILL)\n    except OSError: pass\n  os._exit(7)", "^(exited with status 7|was ended by signal 9)", false},
 	{"stops itself", "import os, signal\ndef run(): os.kill(os.getpid(), signal.SIGSTOP)", "^ran longer than 2s$", true},
 	{"outlives its parent", "import os, time\ndef run():\n  for _ in range(5):\n    if os.fork() == 0:\n      os.setsid()\n      if os.fork() == 0: time.sleep(999)\n      os._exit(0)\n  os._exit(4)", "^exited with status 4", false},
-	{"outlives its parent, deaf", "import os, signal, time\ndef run():\n  if os.fork() == 0:\n    os.setsid()\n    for s in (1, 2, 13, 15): signal.signal(s, signal.SIG_IGN)\n    while True: time.sleep(1)\n  os._exit(5)", "^exited with status 5", false},
+	{"outlives its parent, deaf",
+		"import os, signal, time\ndef run():\n  if os.fork() == 0:\n    os.setsid()\n    for s in (1, 2, 13, 15): signal.signal(s, signal.SIG_IGN)\n    while True: time.sleep(1)\n  os._exit(5)", "^exited with status 5", false},
 	{"holds the pipes", "import os, time\ndef run():\n  if os.fork() == 0:\n    os.setsid()\n    while True: print('still here', flush=True)\n  os._exit(6)", "^exited with status 6", false},
 }
 
@@ -417,7 +433,8 @@ def run():
 		t.Fatal(err)
 	}
 	third := "[0.1, 0.3333333333333333, 5e-324, 1.7976931348623157e+308, -0.0, 9007199254740991.0, 1.0000000000000002]"
-	want := "[" + strings.Repeat(third+", ", 3) + `0.10000000149011612, 0.1, 4611686018427387905, true, false, {"a": [0, 1, 2]}]`
+	want := "[" + strings.Repeat(third+", ", 3) +
+		`0.10000000149011612, 0.1, 4611686018427387905, true, false, {"a": [0, 1, 2]}]`
 	if string(out) != want {
 		t.Errorf("got  %s\nwant %s", out, want)
 	}

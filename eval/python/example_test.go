@@ -60,7 +60,8 @@ def evaluate(program_path):
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	e, err := python.NewEvaluator(ctx, dir, python.EvaluatorConfig{Config: python.Config{Logger: slog.New(slog.DiscardHandler)}})
+	e, err := python.NewEvaluator(ctx, dir,
+		python.EvaluatorConfig{Config: python.Config{Logger: slog.New(slog.DiscardHandler)}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +82,8 @@ func ExampleFind() {
 // A limit that is reached is the program's fault, with a reason.
 func ExampleConfig() {
 	ctx := context.Background()
-	r, err := python.NewRunner(ctx, python.Config{Memory: 64 << 20, Isolation: isolation.BestEffort, Logger: slog.New(slog.DiscardHandler)})
+	r, err := python.NewRunner(ctx, python.Config{Memory: 64 << 20, Isolation: isolation.BestEffort,
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -44,7 +44,8 @@ func TestGeometry(t *testing.T) {
 			inJS := score(script, "function "+p.Entry+"() { return "+string(points)+" }")
 			inPython := score(runner, "def "+p.Entry+"(): return "+string(points))
 			if math.Float64bits(inJS) != math.Float64bits(initial) || math.Float64bits(inPython) != math.Float64bits(initial) {
-				t.Errorf("the same points have %v, %v in Python and %v in JavaScript: %.200s", initial, inPython, inJS, strings.TrimSpace(string(points)))
+				t.Errorf("the same points have %v, %v in Python and %v in JavaScript: %.200s", initial, inPython, inJS,
+					strings.TrimSpace(string(points)))
 			}
 		})
 	}

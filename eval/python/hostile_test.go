@@ -36,30 +36,41 @@ var loops = []hostile{
 	{"loop while imported", "while True: pass", "^ran longer than 2s$", true},
 	{"import that hangs", "open('slow.py', 'w').write('import time\\ntime.sleep(999)')\nimport sys\nsys.path.insert(0, '.')\ndef run():\n  import slow", "^ran longer than 2s$", true},
 	{"deaf to signals", "import signal, time\nfor s in range(1, 65):\n  try: signal.signal(s, signal.SIG_IGN)\n  except (OSError, ValueError): pass\ndef run():\n  while True: time.sleep(1)", "^ran longer than 2s$", true},
-	{"stops itself", "import os, signal\ndef run():\n  os.kill(os.getpid(), signal.SIGSTOP)\n  while True: pass", "^(ran longer than 2s|PermissionError.*)$", true},
-	{"exception that cannot be shown", "class E(Exception):\n  def __str__(self):\n    while True: pass\ndef run(): raise E", "^ran longer than 2s$", true},
-	{"locks up", "import threading\ndef run():\n  l = threading.Lock()\n  l.acquire()\n  l.acquire()", "^ran longer than 2s$", true},
+	{"stops itself", "import os, signal\ndef run():\n  os.kill(os.getpid(), signal.SIGSTOP)\n  while True: pass",
+		"^(ran longer than 2s|PermissionError.*)$", true},
+	{"exception that cannot be shown",
+		"class E(Exception):\n  def __str__(self):\n    while True: pass\ndef run(): raise E", "^ran longer than 2s$", true},
+	{"locks up", "import threading\ndef run():\n  l = threading.Lock()\n  l.acquire()\n  l.acquire()",
+		"^ran longer than 2s$", true},
 }
 
 var crashes = []hostile{
-	{"memory bomb", "def run():\n  b = []\n  while True: b.append(bytearray(1 << 24))", `^ran out of memory \(256 MiB allowed\)`, false},
-	{"memory bomb in C", "import numpy as np\ndef run():\n  return np.ones(10 ** 10)", `^ran out of memory \(256 MiB allowed\)`, false},
+	{"memory bomb", "def run():\n  b = []\n  while True: b.append(bytearray(1 << 24))",
+		`^ran out of memory \(256 MiB allowed\)`, false},
+	{"memory bomb in C", "import numpy as np\ndef run():\n  return np.ones(10 ** 10)",
+		`^ran out of memory \(256 MiB allowed\)`, false},
 	{"fork bomb", "import os\ndef run():\n  while True: os.fork()", "^PermissionError: .*not permitted", false},
 	{"fork bomb by the shell", "import subprocess\ndef run():\n  subprocess.run(['sh', '-c', 'f() { f | f & }; f'], check=True)", "not permitted|BlockingIOError|unavailable", false},
-	{"fork bomb by the C library", "import ctypes\ndef run():\n  f = ctypes.CDLL(None, use_errno=True)\n  assert f.fork() == -1 and f.vfork() == -1\n  raise Exception('no fork')", "no fork", false},
+	{"fork bomb by the C library",
+		"import ctypes\ndef run():\n  f = ctypes.CDLL(None, use_errno=True)\n  assert f.fork() == -1 and f.vfork() == -1\n  raise Exception('no fork')", "no fork", false},
 	{"thread bomb", "import threading, time\ndef run():\n  while True: threading.Thread(target=time.sleep, args=(99,), daemon=True).start()", "can't start new thread|ran out of memory", false},
 	{"recursion", "def run(): return run()", "RecursionError", false},
 	{"leaves at once", "import os\ndef run(): os._exit(0)", "^exited with status 0 before it returned$", false},
 	{"leaves with a status", "import os\ndef run(): os._exit(3)", "^exited with status 3 before it returned$", false},
 	{"sys.exit", "import sys\ndef run(): sys.exit(0)", "^SystemExit: 0", false},
-	{"segmentation fault", "import ctypes\ndef run(): ctypes.string_at(0)", `^was ended by signal 11 \(segmentation fault\)`, false},
+	{"segmentation fault", "import ctypes\ndef run(): ctypes.string_at(0)",
+		`^was ended by signal 11 \(segmentation fault\)`, false},
 	{"abort", "import os\ndef run(): os.abort()", "^was ended by signal (6|11)", false},
 	{"exception", "def run(): raise ValueError('no')", `^ValueError: no \(line 1\)$`, false},
-	{"exception of a kind of its own", "class E(BaseException):\n  def __str__(self): raise self\ndef run(): raise E", "^E, which cannot be shown$", false},
+	{"exception of a kind of its own", "class E(BaseException):\n  def __str__(self): raise self\ndef run(): raise E",
+		"^E, which cannot be shown$", false},
 	{"exception that says too much", "def run(): raise Exception('x' * 10 ** 7)", "^Exception: x{900}x*$", false},
-	{"gigabyte on stdout", "def run():\n  for _ in range(1024): print('x' * (1 << 20))", "^printed more than 16 MiB$", false},
-	{"gigabyte on stderr", "import os\ndef run():\n  for _ in range(1024): os.write(2, b'x' * (1 << 20))", "^printed more than 16 MiB$", false},
-	{"gigabyte on disk", "def run():\n  with open('big', 'wb') as f:\n    for _ in range(1024): f.write(b'x' * (1 << 20))", "File too large|No space left", false},
+	{"gigabyte on stdout", "def run():\n  for _ in range(1024): print('x' * (1 << 20))", "^printed more than 16 MiB$",
+		false},
+	{"gigabyte on stderr", "import os\ndef run():\n  for _ in range(1024): os.write(2, b'x' * (1 << 20))",
+		"^printed more than 16 MiB$", false},
+	{"gigabyte on disk", "def run():\n  with open('big', 'wb') as f:\n    for _ in range(1024): f.write(b'x' * (1 << 20))",
+		"File too large|No space left", false},
 	{"many files", "def run():\n  for i in range(10 ** 6): open(str(i), 'w').close()", "No space left", false},
 	{"syntax error", "def run(:", `^SyntaxError: .*\(program.py, line 1\)$`, false},
 	{"null byte", "x = '\x00'", "null byte", false},
@@ -73,21 +84,27 @@ var crashes = []hostile{
 var results = []hostile{
 	{"NaN", "def run(): return [float('nan')]", "^returned a number that is not finite$", false},
 	{"infinity", "def run(): return float('-inf')", "^returned a number that is not finite$", false},
-	{"NaN in an array", "import numpy as np\ndef run(): return np.array([1, np.nan])", "^returned a number that is not finite$", false},
+	{"NaN in an array", "import numpy as np\ndef run(): return np.array([1, np.nan])",
+		"^returned a number that is not finite$", false},
 	{"infinity in a key", "def run(): return {float('inf'): 1}", "not finite", false},
 	{"NaN as a word", "def run(): return 'NaN'", "no points", false},
 	{"string", "def run(): return 'score: 1'", "no points", false},
 	{"nothing", "def run(): pass", "no points", false},
 	{"object", "def run(): return object()", "^returned a value of type object, which is not data$", false},
 	{"set", "def run(): return {1}", "^returned a value of type set, which is not data$", false},
-	{"complex", "import numpy as np\ndef run(): return np.array([1j])", "^returned a value of type complex, which is not data$", false},
+	{"complex", "import numpy as np\ndef run(): return np.array([1j])",
+		"^returned a value of type complex, which is not data$", false},
 	{"generator", "def run(): yield 1", "^returned a value of type generator, which is not data$", false},
 	{"coroutine", "async def run(): pass", "^returned a value of type coroutine, which is not data$", false},
 	{"tuple key", "def run(): return {(1, 2): 3}", "^returned something that is not data", false},
-	{"10 MB nested list", "def run(): return [[[1, 2, 3]] * 1000] * 1000", `^returned \d+ bytes of JSON, more than the \d+ allowed$`, false},
-	{"recursive object", "def run():\n  x = []\n  x.append(x)\n  return x", "^returned an object that contains itself$", false},
-	{"deep nesting", "def run():\n  x = []\n  for _ in range(10 ** 5): x = [x]\n  return x", "^returned data that is nested too deeply$", false},
-	{"array of itself", "import numpy as np\ndef run():\n  a = np.empty(1, object)\n  a[0] = a\n  return a", "contains itself|nested too deeply", false},
+	{"10 MB nested list", "def run(): return [[[1, 2, 3]] * 1000] * 1000",
+		`^returned \d+ bytes of JSON, more than the \d+ allowed$`, false},
+	{"recursive object", "def run():\n  x = []\n  x.append(x)\n  return x", "^returned an object that contains itself$",
+		false},
+	{"deep nesting", "def run():\n  x = []\n  for _ in range(10 ** 5): x = [x]\n  return x",
+		"^returned data that is nested too deeply$", false},
+	{"array of itself", "import numpy as np\ndef run():\n  a = np.empty(1, object)\n  a[0] = a\n  return a",
+		"contains itself|nested too deeply", false},
 	{"list that lies", "class L(list):\n  def __iter__(self):\n    while True: yield 1\n  def __len__(self): return 1\ndef run(): return L()", ".", false},
 }
 
@@ -205,7 +222,8 @@ func evaluatorWithout(t *testing.T, dir string, cfg Config, ms []isolation.Mecha
 // this process is to see that the other one has passed.
 const shortTime = 2 * time.Second
 
-var hostileConfig = Config{Workers: 2, Timeout: time.Minute, CPU: 5 * time.Minute, Memory: 256 << 20, fileBytes: 32 << 20, scratchBytes: 64 << 20}
+var hostileConfig = Config{Workers: 2, Timeout: time.Minute, CPU: 5 * time.Minute, Memory: 256 << 20,
+	fileBytes: 32 << 20, scratchBytes: 64 << 20}
 
 func TestHostile(t *testing.T) {
 	t.Parallel()
@@ -264,7 +282,8 @@ func checkAll(t *testing.T, set []hostile, evaluate func(context.Context, string
 // new.
 func settled(t *testing.T, v victim) {
 	t.Helper()
-	if out, err := v.run(t.Context(), "import os\ndef run(): return [f for f in os.listdir('.') if f != 'program.py']"); err != nil || string(out) != "[]" {
+	if out, err := v.run(t.Context(),
+		"import os\ndef run(): return [f for f in os.listdir('.') if f != 'program.py']"); err != nil || string(out) != "[]" {
 		t.Errorf("the next candidate got %s, %v", out, err)
 	}
 	fresh, _, err := startZygote(t.Context(), v.held().kind)
@@ -361,7 +380,8 @@ func testAttacks(t *testing.T, v victim, dir string, missing []isolation.Mechani
 // testNetwork offers a server on loopback and on a path, and wants nobody to come.
 func testNetwork(t *testing.T, v victim) {
 	path := filepath.Join(t.TempDir(), "s")
-	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path}, {"unix", fmt.Sprintf("@evoalloc-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}} {
+	for _, address := range [][2]string{{"tcp", "127.0.0.1:0"}, {"unix", path},
+		{"unix", fmt.Sprintf("@evoalloc-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}} {
 		l, err := net.Listen(address[0], address[1])
 		if err != nil {
 			t.Fatal(err)
@@ -465,7 +485,8 @@ func testDescriptors(t *testing.T, v victim) {
 	if got := attack(t, v, "descriptors"); !slices.Equal(got, []string{"exited with status 0 before it returned"}) {
 		t.Errorf("got %q", got)
 	}
-	out, err := v.run(t.Context(), "import os\ndef run():\n  fds = []\n  for fd in range(256):\n    try: os.fstat(fd)\n    except OSError: continue\n    fds.append(fd)\n  return fds")
+	out, err := v.run(t.Context(),
+		"import os\ndef run():\n  fds = []\n  for fd in range(256):\n    try: os.fstat(fd)\n    except OSError: continue\n    fds.append(fd)\n  return fds")
 	if err != nil || string(out) != "[0, 1, 2, 3]" {
 		t.Errorf("a candidate has descriptors %s, %v; want its own and the one for its result", out, err)
 	}

@@ -15,7 +15,8 @@ import (
 
 // asNobody are the tests that are run as an ordinary user as well where the tests run as root: what is
 // stopped for one need not be for the other. The normal run takes those that attack something of ours.
-var asNobody = []string{"TestHostile", "TestHostileInEvaluator", "TestRunnerProcesses", "TestAttacks", "TestSiblings", "TestOwnProcess",
+var asNobody = []string{"TestHostile", "TestHostileInEvaluator", "TestRunnerProcesses", "TestAttacks", "TestSiblings",
+	"TestOwnProcess",
 	"TestForgery", "TestHostilePrograms", "TestUnclean", "TestCancel", "TestHonestNeeds", "TestHide"}
 
 // TestAsNobody runs this test's own program as the user nobody.
@@ -40,9 +41,11 @@ func TestAsNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(program, "-test.count=1", "-test.run=^("+strings.Join(notrun.Few(asNobody, 3, 4, 5, 6, 9, 11), "|")+")$")
+	cmd := exec.Command(program, "-test.count=1", "-test.run=^("+
+		strings.Join(notrun.Few(asNobody, 3, 4, 5, 6, 9, 11), "|")+")$")
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "HOME="+tmp)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody},
+		Pdeathsig: syscall.SIGKILL}
 	// It is killed with the thread that started it. The sandbox discards threads that it has used, so this one is kept.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

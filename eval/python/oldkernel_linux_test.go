@@ -46,7 +46,8 @@ func TestOldKernel(t *testing.T) {
 		return
 	}
 	victim := []byte("as ever")
-	attack := strings.NewReplacer("PID", fmt.Sprint(os.Getpid()), "ADDRESS", fmt.Sprint(uintptr(unsafe.Pointer(&victim[0])))).Replace(reaching)
+	attack := strings.NewReplacer("PID", fmt.Sprint(os.Getpid()), "ADDRESS",
+		fmt.Sprint(uintptr(unsafe.Pointer(&victim[0])))).Replace(reaching)
 	r := newTestRunner(t, Config{Workers: 1, Imports: []string{}})
 	for range 3 {
 		out, err := r.Run(t.Context(), attack, "run")

@@ -11,7 +11,8 @@ import (
 
 // A wait for an interpreter is told to whoever limits the time of an evaluation: it is none of the program's.
 func TestWaitForAnInterpreterIsQueued(t *testing.T) {
-	e := newTestEvaluator(t, folder(t, "def evaluate(path): return {'combined_score': 2.0}\n"), EvaluatorConfig{Config: Config{Workers: 1}})
+	e := newTestEvaluator(t, folder(t, "def evaluate(path): return {'combined_score': 2.0}\n"),
+		EvaluatorConfig{Config: Config{Workers: 1}})
 	for _, tt := range []struct {
 		reason string
 		gone   bool // the evaluation is given up while it waits

@@ -81,7 +81,8 @@ func TestZygoteDies(t *testing.T) {
 			if err := os.Remove(killed); err != nil {
 				t.Fatal(err)
 			}
-			program = fmt.Sprintf("import os, time\ndef run():\n  while not os.path.exists(%q): time.sleep(0.01)\n  return 1", killed)
+			program = fmt.Sprintf("import os, time\ndef run():\n  while not os.path.exists(%q): time.sleep(0.01)\n  return 1",
+				killed)
 			time.AfterFunc(100*time.Millisecond, kill)
 		} else {
 			kill()
@@ -114,7 +115,8 @@ func TestCannotFork(t *testing.T) {
 	needPython(t)
 	cfg := Config{Workers: 1, Interpreter: interpreterPath, Logger: quiet, Isolation: isolation.None}
 	r := newTestRunner(t, cfg)
-	r.pool.kind.code = bytes.Replace(r.pool.kind.code, []byte("pid = os.fork()"), []byte("raise OSError(11, 'too few')"), 1)
+	r.pool.kind.code = bytes.Replace(r.pool.kind.code, []byte("pid = os.fork()"), []byte("raise OSError(11, 'too few')"),
+		1)
 	r.pool.kind.patience = 10 * time.Millisecond
 	old := r.pool.idle[0]
 	old.kill()
@@ -133,7 +135,8 @@ func TestForksAgain(t *testing.T) {
 	if err := os.WriteFile(short, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	replace(t, r, "pid = os.fork()", fmt.Sprintf("pid = os.open('/nonexistent/file', 0) if os.path.exists(%q) else os.fork()", short))
+	replace(t, r, "pid = os.fork()",
+		fmt.Sprintf("pid = os.open('/nonexistent/file', 0) if os.path.exists(%q) else os.fork()", short))
 	timer := time.AfterFunc(300*time.Millisecond, func() { _ = os.Remove(short) })
 	defer timer.Stop()
 	before := r.pool.idle[0]
@@ -150,7 +153,8 @@ func TestForksAgain(t *testing.T) {
 func TestLeftBehind(t *testing.T) {
 	needPython(t)
 	var log bytes.Buffer
-	cfg := Config{Workers: 1, Imports: []string{}, Interpreter: interpreterPath, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	cfg := Config{Workers: 1, Imports: []string{}, Interpreter: interpreterPath,
+		Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	r, err := NewRunner(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +165,8 @@ func TestLeftBehind(t *testing.T) {
 	scratch := z.scratch
 	z.scratch = "/proc/self" // which nobody can remove
 	var bad *eval.ProgramError
-	if out, err := r.Run(t.Context(), "def run(): return 1", "run"); !errors.As(err, &bad) || bad.Reason != "left a temporary folder that cannot be removed" {
+	if out, err := r.Run(t.Context(), "def run(): return 1", "run"); !errors.As(err, &bad) ||
+		bad.Reason != "left a temporary folder that cannot be removed" {
 		t.Errorf("got %s, %v", out, err)
 	}
 	if text := log.String(); !strings.Contains(text, "folder=/proc/self") || len(text) > 4000 {
@@ -214,11 +219,13 @@ func TestUnclean(t *testing.T) {
 	t.Parallel()
 	for _, family := range []string{"nothing", "mounts"} {
 		r := without(t, Config{Workers: 1}, families[family])
-		out, err := r.Run(t.Context(), "import os\ndef run():\n  for i in range(1500):\n    os.mkdir('d')\n    os.chdir('d')\n  os.mkdir('closed', 0)\n  return 1", "run")
+		out, err := r.Run(t.Context(),
+			"import os\ndef run():\n  for i in range(1500):\n    os.mkdir('d')\n    os.chdir('d')\n  os.mkdir('closed', 0)\n  return 1", "run")
 		if err != nil || string(out) != "1" {
 			t.Errorf("without %s: got %s, %v", family, out, err)
 		}
-		if out, err := r.Run(t.Context(), "import os\ndef run(): return os.listdir('.')", "run"); err != nil || string(out) != "[]" {
+		if out, err := r.Run(t.Context(), "import os\ndef run(): return os.listdir('.')", "run"); err != nil ||
+			string(out) != "[]" {
 			t.Errorf("without %s: the next candidate got %s, %v", family, out, err)
 		}
 	}
@@ -242,13 +249,16 @@ func TestOutput(t *testing.T) {
 	if !errors.As(err, &bad) {
 		t.Fatal(err)
 	}
-	if want := "first " + strings.Repeat("x", 26) + "\n... 948 bytes left out ...\n" + strings.Repeat("x", 26) + " last\n"; bad.Artifacts["stdout"] != want {
+	if want := "first " + strings.Repeat("x", 26) + "\n... 948 bytes left out ...\n" + strings.Repeat("x", 26) +
+		" last\n"; bad.Artifacts["stdout"] != want {
 		t.Errorf("stdout is %q", bad.Artifacts["stdout"])
 	}
 	if bad.Artifacts["stderr"] != "\ufffd\né\n" {
 		t.Errorf("stderr is %q", bad.Artifacts["stderr"])
 	}
-	if out, err := r.Run(t.Context(), "import os, sys\ndef run():\n  os.close(1)\n  os.close(2)\n  sys.stdout = None\n  return 1", "run"); err != nil || string(out) != "1" {
+	if out, err := r.Run(t.Context(),
+		"import os, sys\ndef run():\n  os.close(1)\n  os.close(2)\n  sys.stdout = None\n  return 1", "run"); err != nil ||
+		string(out) != "1" {
 		t.Errorf("a candidate that closes its outputs got %s, %v", out, err)
 	}
 }
@@ -265,7 +275,9 @@ func TestIsolationLevels(t *testing.T) {
 	if got := r.Isolation().InForce(); !slices.Equal(got, []isolation.Mechanism{sandbox.Group, sandbox.Limits}) {
 		t.Errorf("with isolation.None, in force: %v", got)
 	}
-	if out, err := r.Run(t.Context(), "import subprocess\ndef run(): return subprocess.run(['echo', 'hi'], capture_output=True, text=True).stdout", "run"); err != nil || string(out) != `"hi\n"` {
+	if out, err := r.Run(t.Context(),
+		"import subprocess\ndef run(): return subprocess.run(['echo', 'hi'], capture_output=True, text=True).stdout",
+		"run"); err != nil || string(out) != `"hi\n"` {
 		t.Errorf("with None: %s, %v", out, err)
 	}
 	if err := r.Close(); err != nil {
@@ -311,7 +323,8 @@ func TestConfigErrors(t *testing.T) {
 		{"Config.Memory is 1", Config{Memory: 1}},
 		{"Config.Isolation", Config{Isolation: 9}},
 		{"looking for the interpreter /surely-not-there", Config{Interpreter: "/surely-not-there"}},
-		{"cannot import surely_not_there: No module named", Config{Interpreter: interpreterPath, Imports: []string{"surely_not_there"}, Logger: quiet}},
+		{"cannot import surely_not_there: No module named",
+			Config{Interpreter: interpreterPath, Imports: []string{"surely_not_there"}, Logger: quiet}},
 	} {
 		_, err := NewRunner(t.Context(), c.cfg)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "python: ") {
@@ -338,7 +351,8 @@ func TestFind(t *testing.T) {
 		t.Errorf("got %q, %v, want the system's", got, err)
 	}
 	_, err := Find(t.Context(), "json", "surely_not_there")
-	for _, want := range []string{"python3 (this is no Python)", interpreterPath, "lacks surely_not_there: No module named 'surely_not_there'"} {
+	for _, want := range []string{"python3 (this is no Python)", interpreterPath,
+		"lacks surely_not_there: No module named 'surely_not_there'"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -348,7 +362,8 @@ func TestFind(t *testing.T) {
 	if got, err := Find(t.Context(), "json"); err != nil || got != interpreterPath {
 		t.Errorf("got %q, %v, want %q", got, err, interpreterPath)
 	}
-	if _, err := find(t.Context(), "surely-not-there", query{}); err == nil || !strings.Contains(err.Error(), "surely-not-there") {
+	if _, err := find(t.Context(), "surely-not-there", query{}); err == nil ||
+		!strings.Contains(err.Error(), "surely-not-there") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

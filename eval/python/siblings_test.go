@@ -96,7 +96,8 @@ func testSiblings(t *testing.T, v victim) {
 			}
 			went := found(t, v, strings.ReplaceAll(string(text), "NUMBER", "271828"))
 			if strings.Contains(string(text), "def find") {
-				went = append(went, found(t, v, strings.ReplaceAll(strings.ReplaceAll(string(text), "def run", "def first"), "def find", "def run"))...)
+				went = append(went, found(t, v, strings.ReplaceAll(strings.ReplaceAll(string(text), "def run", "def first"),
+					"def find", "def run"))...)
 			}
 			open := len(s.only) > 0 && !slices.ContainsFunc(s.only, v.Isolation().Has)
 			if len(went) > 0 && !open {

@@ -45,7 +45,8 @@ func TestTerminal(t *testing.T) {
 		t.Run("without "+family, func(t *testing.T) {
 			r := without(t, hostileConfig, ms)
 			name, terminal := sandboxtest.OpenTerminal(t)
-			if out, err := r.Run(t.Context(), strings.ReplaceAll(reading, "TERMINAL", name), "run"); err != nil || string(out) != "[]" {
+			if out, err := r.Run(t.Context(), strings.ReplaceAll(reading, "TERMINAL", name), "run"); err != nil ||
+				string(out) != "[]" {
 				t.Errorf("the attack got %s, %v", out, err)
 			}
 			sandboxtest.Untouched(t, terminal)

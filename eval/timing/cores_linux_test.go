@@ -51,7 +51,8 @@ func TestCores(t *testing.T) {
 		{CPU, 2, 4 * size, blocks, threads, false},
 	} {
 		cfg := config()
-		cfg.Baseline, cfg.Input, cfg.Pairs, cfg.Clock, cfg.Cores, cfg.Others = tt.baseline, draw(tt.numbers), 5, tt.clock, tt.cores, nil
+		cfg.Baseline, cfg.Input, cfg.Pairs, cfg.Clock, cfg.Cores, cfg.Others = tt.baseline, draw(tt.numbers), 5, tt.clock,
+			tt.cores, nil
 		e, err := m.Evaluator(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -76,7 +76,9 @@ while True:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 1) }); err != nil {
+	if err := raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 1)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	calls := 0

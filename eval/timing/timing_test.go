@@ -42,7 +42,8 @@ func TestFaster(t *testing.T) {
 	if err != nil || !r.Valid || r.Score != r.Metrics["speedup"] || r.Score <= 1.1 {
 		t.Errorf("in blocks: %+v, %v", r, err)
 	}
-	if m := r.Metrics; m["pairs"] != 11 || m["seconds"] <= 0 || m["baseline_seconds"] <= m["seconds"] || m["elapsed_speedup"] <= 0 || m["sd"] < 0 {
+	if m := r.Metrics; m["pairs"] != 11 || m["seconds"] <= 0 || m["baseline_seconds"] <= m["seconds"] ||
+		m["elapsed_speedup"] <= 0 || m["sd"] < 0 {
 		t.Errorf("metrics %v", m)
 	}
 }
@@ -92,9 +93,12 @@ func TestErrors(t *testing.T) {
 		set  func(*Config)
 		want string
 	}{
-		{"the baseline is wrong", func(c *Config) { c.Baseline = "def f(x, out): raise ValueError('no')" }, "the baseline ValueError: no"},
+		{"the baseline is wrong", func(c *Config) { c.Baseline = "def f(x, out): raise ValueError('no')" },
+			"the baseline ValueError: no"},
 		{"the baseline defines something else", func(c *Config) { c.Baseline = "g = 1" }, "defines no function f"},
-		{"the baseline changes its input", func(c *Config) { c.Baseline = "def f(x, out):\n x.flags.writeable = True\n x += 1" }, "the baseline changed its input"},
+		{"the baseline changes its input",
+			func(c *Config) { c.Baseline = "def f(x, out):\n x.flags.writeable = True\n x += 1" },
+			"the baseline changed its input"},
 		{"too large an input", func(c *Config) { c.Bytes = 4096 }, "Config.Bytes allows 4096"},
 		{"no Python", func(c *Config) { c.Build = Python("/nowhere/python3", "f") }, "the baseline"},
 		{"the build fails", func(c *Config) {
@@ -121,7 +125,8 @@ func TestErrors(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	good := Config{Build: Python("python3", "f"), Baseline: "x", Input: draw(1)}
-	if c, err := good.filled(); err != nil || c.Pairs != 15 || c.WarmUps != 2 || c.Timeout != 10*time.Second || c.Output(make([]byte, 24)) != 24 {
+	if c, err := good.filled(); err != nil || c.Pairs != 15 || c.WarmUps != 2 || c.Timeout != 10*time.Second ||
+		c.Output(make([]byte, 24)) != 24 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for want, set := range map[string]func(*Config){
@@ -178,16 +183,19 @@ func TestTimes(t *testing.T) {
 	}
 	all := times{pairOf(10, 5, 10, 0), pairOf(20, 20, 5, 4), pairOf(30, 10, 20, 5)}
 	r := all.result(Config{})
-	if r.Score != 2 || r.Metrics["sd"] != 1 || r.Metrics["seconds"] != 0.01 || r.Metrics["baseline_seconds"] != 0.02 || r.Metrics["elapsed_speedup"] != 1.5 {
+	if r.Score != 2 || r.Metrics["sd"] != 1 || r.Metrics["seconds"] != 0.01 || r.Metrics["baseline_seconds"] != 0.02 ||
+		r.Metrics["elapsed_speedup"] != 1.5 {
 		t.Errorf("%+v", r)
 	}
 	if _, ok := r.Metrics["strangers"]; ok {
 		t.Errorf("strangers by processor time: %+v", r)
 	}
-	if r := all.result(Config{Clock: Elapsed, Cores: 2}); r.Score != 1.5 || math.Abs(r.Metrics["strangers"]-9./190) > 1e-12 { // 1, 4, 1.5
+	if r := all.result(Config{Clock: Elapsed, Cores: 2}); r.Score != 1.5 ||
+		math.Abs(r.Metrics["strangers"]-9./190) > 1e-12 { // 1, 4, 1.5
 		t.Errorf("%+v", r)
 	}
-	if r := (times{pair{}}).result(Config{Clock: Elapsed, Cores: 1}).Clean(); !r.Valid || r.Score != 1 || r.Metrics["sd"] != 0 || r.Metrics["strangers"] != 0 {
+	if r := (times{pair{}}).result(Config{Clock: Elapsed, Cores: 1}).Clean(); !r.Valid || r.Score != 1 ||
+		r.Metrics["sd"] != 0 || r.Metrics["strangers"] != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -262,7 +270,8 @@ func TestHiccup(t *testing.T) {
 	if r, err := e.Evaluate(t.Context(), once); err != nil || !r.Valid {
 		t.Errorf("ended once: %+v, %v", r, err)
 	}
-	if r, err := e.Evaluate(t.Context(), "import os\nos._exit(0)\n"); err != nil || r.Valid || r.Reason != "ended before it had answered" {
+	if r, err := e.Evaluate(t.Context(), "import os\nos._exit(0)\n"); err != nil || r.Valid ||
+		r.Reason != "ended before it had answered" {
 		t.Errorf("always ends: %+v, %v", r, err)
 	}
 }
@@ -307,7 +316,8 @@ func TestEmptyInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.Evaluate(t.Context(), seed+"g = f\ndef f(x, out):\n    if len(x) == 0: raise ValueError('nothing')\n    g(x, out)\n")
+	r, err := e.Evaluate(t.Context(),
+		seed+"g = f\ndef f(x, out):\n    if len(x) == 0: raise ValueError('nothing')\n    g(x, out)\n")
 	if err != nil || r.Valid || r.Reason != "ValueError: nothing" {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -40,7 +40,8 @@ func answer(calls ...llm.ToolCall) llm.Reply {
 	for i := range calls {
 		calls[i].ID = fmt.Sprint(i)
 	}
-	return llm.Reply{Calls: calls, Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 100, CompletionTokens: 10}}}}
+	return llm.Reply{Calls: calls, Attempts: []llm.Attempt{{Status: llm.OK,
+		Usage: &llm.Usage{PromptTokens: 100, CompletionTokens: 10}}}}
 }
 
 // A script answers with its replies in order, and with the last one for ever. It keeps what it was asked.
@@ -89,7 +90,8 @@ func TestSession(t *testing.T) {
 		t.Errorf("asked first with %+v", got)
 	}
 	if m := s.asked[2].Messages; len(m) != 8 || m[4].Content == "" || m[7].Role != llm.ToolResult || m[7].CallID != "1" ||
-		!strings.HasPrefix(m[7].Content, "score 5.000000 in the mode tune") || !strings.Contains(m[7].Content, "[call 2 of 30, 220 of 400000 tokens, try 1 of 10]") {
+		!strings.HasPrefix(m[7].Content, "score 5.000000 in the mode tune") ||
+		!strings.Contains(m[7].Content, "[call 2 of 30, 220 of 400000 tokens, try 1 of 10]") {
 		t.Errorf("asked last with %+v", m)
 	}
 }
@@ -99,7 +101,8 @@ func TestTriesOnCheaperCases(t *testing.T) {
 	cheap := eval.Func(func(_ context.Context, program string) (eval.Result, error) {
 		return eval.Result{Valid: true, Score: -1}, nil
 	})
-	s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", "")), answer(call("submit", ""))}}
+	s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", "")),
+		answer(call("submit", ""))}}
 	c := session(t, &agent.Loop{On: cheap}, runtest.Number(task.Spec{Initial: "1"}), s)
 	if c.Result.Score != 5 || !strings.HasPrefix(s.last(), "score -1.000000 in the mode tune") {
 		t.Errorf("%+v, told %q", c, s.last())
@@ -113,7 +116,9 @@ type tunable struct {
 }
 
 func (t tunable) TuneEvaluator(context.Context) (eval.Evaluator, error) {
-	return eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true, Score: -2}, nil }), t.err
+	return eval.Func(func(context.Context, string) (eval.Result, error) {
+		return eval.Result{Valid: true, Score: -2}, nil
+	}), t.err
 }
 
 // Without an On, tries are scored as the task has it for tuners.
@@ -125,7 +130,8 @@ func TestTriesAsTheTaskHasThem(t *testing.T) {
 		{nil, "score -2.000000 in the mode tune", "it has one"},
 		{fmt.Errorf("no evaluate_tune: %w", errors.ErrUnsupported), "score 5.000000 in the mode tune", "it has none"},
 	} {
-		s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", "")), answer(call("submit", ""))}}
+		s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", "")),
+			answer(call("submit", ""))}}
 		c := session(t, &agent.Loop{}, tunable{runtest.Number(task.Spec{Initial: "1"}), tt.err}, s)
 		if c.Result.Score != 5 || !strings.HasPrefix(s.last(), tt.says) {
 			t.Errorf("%s: %+v, told %q", tt.reason, c, s.last())
@@ -150,7 +156,8 @@ func TestTextForm(t *testing.T) {
 	s := &script{replies: []llm.Reply{
 		block(`{"name":"edit","arguments":{"path":"program.txt","new":"7"}}`), block(`not JSON`), block(`{"name":"submit"}`)}}
 	c := session(t, &agent.Loop{Text: true}, runtest.Number(task.Spec{Initial: "1"}), s)
-	if c.Program != "7" || len(s.asked) != 3 || s.asked[0].Tools != nil || !strings.Contains(s.asked[0].Messages[0].Content, "- edit: ") {
+	if c.Program != "7" || len(s.asked) != 3 || s.asked[0].Tools != nil ||
+		!strings.Contains(s.asked[0].Messages[0].Content, "- edit: ") {
 		t.Errorf("%+v after %d calls", c, len(s.asked))
 	}
 	if !strings.Contains(s.last(), `error: there is no tool "not JSON"`) {
@@ -181,7 +188,8 @@ func TestHostileCalls(t *testing.T) {
 		{call("submit", ""), "nothing has changed yet"},
 		{llm.ToolCall{Name: strings.Repeat("x", 1<<20)}, "there is no tool"},
 	} {
-		s := &script{replies: []llm.Reply{answer(tt.call), answer(call("edit", `{"path":"program.txt","new":"2"}`), call("submit", ""))}}
+		s := &script{replies: []llm.Reply{answer(tt.call),
+			answer(call("edit", `{"path":"program.txt","new":"2"}`), call("submit", ""))}}
 		c := session(t, &agent.Loop{}, runtest.Number(task.Spec{Initial: "1"}), s)
 		if c.Program != "2" || len(s.asked) != 2 {
 			t.Errorf("%.60s %s: %+v", tt.call.Name, tt.call.Arguments, c)
@@ -202,18 +210,24 @@ func TestBounds(t *testing.T) {
 		calls   int
 		program string // "" for none
 	}{
-		{"calls", &agent.Loop{Bounds: agent.Bounds{Calls: 4}}, []llm.Reply{answer(number("9"), call("try", "")), answer(number("3"), call("try", "")), answer(call("list", ""))}, 4, "9"},
+		{"calls", &agent.Loop{Bounds: agent.Bounds{Calls: 4}},
+			[]llm.Reply{answer(number("9"), call("try", "")), answer(number("3"), call("try", "")), answer(call("list", ""))}, 4,
+			"9"},
 		{"tokens", &agent.Loop{Bounds: agent.Bounds{Tokens: 300}}, []llm.Reply{answer(number("2"))}, 3, "2"},
-		{"money", &agent.Loop{Bounds: agent.Bounds{Money: 0.5, Price: &llm.Price{Prompt: 2500}}}, []llm.Reply{answer(number("2"))}, 2, "2"},
+		{"money", &agent.Loop{Bounds: agent.Bounds{Money: 0.5, Price: &llm.Price{Prompt: 2500}}},
+			[]llm.Reply{answer(number("2"))}, 2, "2"},
 		{"replies without a call", &agent.Loop{}, []llm.Reply{answer()}, 3, ""},
 		{"nothing changed", &agent.Loop{Bounds: agent.Bounds{Calls: 2}}, []llm.Reply{answer(call("list", ""))}, 2, ""},
-		{"tries", &agent.Loop{Bounds: agent.Bounds{Tries: -1, Calls: 2}}, []llm.Reply{answer(number("2"), call("try", ""))}, 2, "2"},
-		{"many calls in one reply", &agent.Loop{Bounds: agent.Bounds{Calls: 1}}, []llm.Reply{answer(append(make([]llm.ToolCall, 40), number("2"))...)}, 1, ""},
+		{"tries", &agent.Loop{Bounds: agent.Bounds{Tries: -1, Calls: 2}}, []llm.Reply{answer(number("2"), call("try", ""))},
+			2, "2"},
+		{"many calls in one reply", &agent.Loop{Bounds: agent.Bounds{Calls: 1}},
+			[]llm.Reply{answer(append(make([]llm.ToolCall, 40), number("2"))...)}, 1, ""},
 	} {
 		s := &script{replies: tt.replies}
 		c := session(t, tt.loop, runtest.Number(task.Spec{Initial: "1"}), s)
 		if c.Program != tt.program || len(s.asked) != tt.calls || (c.Err == "") != (tt.program != "") {
-			t.Errorf("%s: %q (%s) after %d calls, want %q after %d", tt.reason, c.Program, c.Err, len(s.asked), tt.program, tt.calls)
+			t.Errorf("%s: %q (%s) after %d calls, want %q after %d", tt.reason, c.Program, c.Err, len(s.asked), tt.program,
+				tt.calls)
 		}
 	}
 }
@@ -250,11 +264,13 @@ func TestFailedCalls(t *testing.T) {
 func TestTree(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.txt": "one\ntwo\n", "sub/b.txt": "three\n", "test.txt": "frozen\n"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
+			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	tk, err := tree.New(tree.Config{Base: dir, Open: []string{"**.txt"}, Frozen: []string{"test.txt"}, About: "Shorten it.",
+	tk, err := tree.New(tree.Config{Base: dir, Open: []string{"**.txt"}, Frozen: []string{"test.txt"},
+		About: "Shorten it.",
 		Evaluator: eval.Func(func(_ context.Context, p string) (eval.Result, error) {
 			return eval.Result{Valid: true, Score: float64(len(p))}, nil
 		})})
@@ -267,7 +283,8 @@ func TestTree(t *testing.T) {
 	s := &script{replies: []llm.Reply{
 		answer(call("list", `{"path":"sub/"}`), call("read", `{"path":"test.txt"}`), call("search", `{"pattern":"t[wh]"}`)),
 		answer(call("edit", `{"path":"test.txt","new":"thawed"}`), call("edit", `{"path":"a.txt","old":"two\n","new":""}`),
-			call("edit", `{"path":"sub/b.txt","delete":true}`), call("edit", `{"path":"new.txt","new":"four"}`), call("list", "{}"), call("run", `{"command":"ls"}`)),
+			call("edit", `{"path":"sub/b.txt","delete":true}`), call("edit", `{"path":"new.txt","new":"four"}`),
+			call("list", "{}"), call("run", `{"command":"ls"}`)),
 		answer(call("submit", ""))}}
 	c := session(t, &agent.Loop{Shell: shell}, tk, s)
 	files, deleted, err := tk.Changes(c.Program)
@@ -313,12 +330,14 @@ func TestSessionsInARun(t *testing.T) {
 		loop := &agent.Loop{Bounds: agent.Bounds{Calls: 6}, Shell: func(context.Context, string, string) (string, error) {
 			return fmt.Sprint(printed.Add(1)), nil
 		}}
-		search, err := population.New(population.Config{Task: runtest.Number(task.Spec{Initial: "1"}), LLM: model, N: 3, Seed: 5,
+		search, err := population.New(population.Config{Task: runtest.Number(task.Spec{Initial: "1"}), LLM: model, N: 3,
+			Seed:      5,
 			Operators: []population.Operator{population.Rewrite{}, loop}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{search}, Journal: j, Budget: evolve.Budget{Rounds: 8, Calls: 1000, TuneEvaluations: 1000}})
+		r, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{search}, Journal: j,
+			Budget: evolve.Budget{Rounds: 8, Calls: 1000, TuneEvaluations: 1000}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,8 +345,10 @@ func TestSessionsInARun(t *testing.T) {
 	}
 	var asked atomic.Int64
 	whole := run(t.Context(), t.TempDir(), wandering(&asked))
-	if int(asked.Load()) != whole.Calls || whole.Calls < 40 || whole.TuneEvaluations < 10 || whole.Best.Result.Score < 500 {
-		t.Fatalf("%d calls of %d, %d tries, best %v", whole.Calls, asked.Load(), whole.TuneEvaluations, whole.Best.Result.Score)
+	if int(asked.Load()) != whole.Calls || whole.Calls < 40 || whole.TuneEvaluations < 10 ||
+		whole.Best.Result.Score < 500 {
+		t.Fatalf("%d calls of %d, %d tries, best %v", whole.Calls, asked.Load(), whole.TuneEvaluations,
+			whole.Best.Result.Score)
 	}
 	for _, cut := range []int64{1, 5, 17, 33} {
 		var asked atomic.Int64
@@ -341,7 +362,8 @@ func TestSessionsInARun(t *testing.T) {
 			return model.Generate(ctx, req)
 		}))
 		r := run(t.Context(), dir, model)
-		if r.Calls != whole.Calls || int(asked.Load()) != r.Calls || r.TuneEvaluations != whole.TuneEvaluations || r.Best.Program != whole.Best.Program {
+		if r.Calls != whole.Calls || int(asked.Load()) != r.Calls || r.TuneEvaluations != whole.TuneEvaluations ||
+			r.Best.Program != whole.Best.Program {
 			t.Errorf("cut at call %d: %d calls (%d made) and %d tries for %q, want %d and %d for %q", cut, r.Calls, asked.Load(),
 				r.TuneEvaluations, r.Best.Program, whole.Calls, whole.TuneEvaluations, whole.Best.Program)
 		}
@@ -371,7 +393,8 @@ func TestHistory(t *testing.T) {
 			if of.Cost.Calls < 10 || of.Cost.Tokens.Prompt != 10*of.Cost.Calls || of.Children == 0 {
 				t.Errorf("%s: %+v", name, of)
 			}
-			if was != nil && (was.Cost.Calls != of.Cost.Calls || was.Cost.Tokens != of.Cost.Tokens || was.Children != of.Children) {
+			if was != nil && (was.Cost.Calls != of.Cost.Calls || was.Cost.Tokens != of.Cost.Tokens ||
+				was.Children != of.Children) {
 				t.Errorf("the journal says %+v, the result %+v", was, of)
 			}
 			was = of
@@ -404,7 +427,8 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search, err := population.New(population.Config{Task: runtest.Number(task.Spec{Initial: "1"}), LLM: wandering(new(atomic.Int64)), N: 2,
+	search, err := population.New(population.Config{Task: runtest.Number(task.Spec{Initial: "1"}),
+		LLM: wandering(new(atomic.Int64)), N: 2,
 		Operators: []population.Operator{&agent.Loop{}}})
 	if err != nil {
 		t.Fatal(err)
@@ -445,11 +469,13 @@ func TestEarlierPrograms(t *testing.T) {
 	s := &script{replies: []llm.Reply{
 		answer(call("edit", `{"path":"program.txt","new":"4"}`), call("submit", "")),
 		answer(call("edit", `{"path":"program.txt","new":"no number"}`), call("submit", "")),
-		answer(call("earlier", ""), call("read", `{"path":"program.txt","of":2}`), call("read", `{"path":"program.txt","of":0}`),
+		answer(call("earlier", ""), call("read", `{"path":"program.txt","of":2}`),
+			call("read", `{"path":"program.txt","of":0}`),
 			call("list", `{"of":7}`), call("search", `{"pattern":"4","of":1}`)),
 		answer(call("edit", `{"path":"program.txt","new":"5"}`), call("submit", "")),
 	}}
-	search, err := population.New(population.Config{Task: runtest.Number(task.Spec{Initial: "1"}), LLM: s, N: 1, Archive: population.All(0),
+	search, err := population.New(population.Config{Task: runtest.Number(task.Spec{Initial: "1"}), LLM: s, N: 1,
+		Archive:   population.All(0),
 		Operators: []population.Operator{&agent.Loop{}}})
 	if err != nil {
 		t.Fatal(err)
@@ -459,7 +485,8 @@ func TestEarlierPrograms(t *testing.T) {
 		t.Fatalf("%q after %d calls, %v", r.Best.Program, len(s.asked), err)
 	}
 	m := s.asked[3].Messages
-	for i, want := range []string{"1: score 4.000000\n", "no number", "1", "error: there is no earlier program 7", "program.txt:1: 4"} {
+	for i, want := range []string{"1: score 4.000000\n", "no number", "1", "error: there is no earlier program 7",
+		"program.txt:1: 4"} {
 		if got := m[3+i].Content; !strings.HasPrefix(got, want) {
 			t.Errorf("result %d is %q, want %q", i, got, want)
 		}

@@ -71,14 +71,16 @@ func agentsRun(dir string, args []string) error {
 	if inFlight == 1 { // which of two sessions gets what is left of a limit is chance
 		budget.Rounds, budget.TuneEvaluations, budget.Calls = calls/12, 10*calls, 10*calls
 	}
-	r, err := evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight, Journal: j,
-		Budget: budget})
+	r, err := evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight,
+		Journal: j,
+		Budget:  budget})
 	if err != nil {
 		return err
 	}
 	data, err := json.Marshal(answeredIn(r))
 	return errors.Join(err, j.Close(), os.WriteFile(filepath.Join(dir, "calls.json"), data, 0o600),
-		report.Save(filepath.Join(dir, "result.json"), report.NewBandit(r, report.BanditHeader{ArmSeeds: make([]uint32, len(arms))})))
+		report.Save(filepath.Join(dir, "result.json"), report.NewBandit(r,
+			report.BanditHeader{ArmSeeds: make([]uint32, len(arms))})))
 }
 
 // answeredIn returns the answered calls of a result.
@@ -124,7 +126,8 @@ func serve(t *testing.T, faults ...llmtest.Fault) *till {
 		},
 		Calls: func(r llmtest.Request) []llm.ToolCall {
 			edit := fmt.Sprintf(`{"path":"program.txt","new":"%d"}`, r.Seed%1000)
-			calls := []llm.ToolCall{{Name: "edit", Arguments: edit}, {Name: "try"}, {Name: "run", Arguments: `{"command":"date"}`}}
+			calls := []llm.ToolCall{{Name: "edit", Arguments: edit}, {Name: "try"},
+				{Name: "run", Arguments: `{"command":"date"}`}}
 			if r.Seed%4 == 0 {
 				calls = append(calls, llm.ToolCall{Name: "submit"})
 			}
@@ -173,7 +176,8 @@ func (s *till) check(t *testing.T, dir string, most, lost int) {
 	seen, sessions := map[llm.Usage]bool{}, 0
 	for _, c := range calls {
 		if s.reported[c.Usage] != c.Kind || seen[c.Usage] {
-			t.Errorf("the result has %+v for %s: the server reported that for %q (twice: %v)", c.Usage, c.Kind, s.reported[c.Usage], seen[c.Usage])
+			t.Errorf("the result has %+v for %s: the server reported that for %q (twice: %v)", c.Usage, c.Kind,
+				s.reported[c.Usage], seen[c.Usage])
 		}
 		seen[c.Usage] = true
 		if c.Kind == "agent" {
@@ -207,7 +211,8 @@ func TestBooksOfKills(t *testing.T) {
 			calls := 12 * kills
 			undisturbed, took := killtest.Undisturbed(t, serve(t).URL, inFlight, fmt.Sprint(calls))
 			srv := serve(t, faults...)
-			dir, met := killtest.Killed(t, kills, 4*took/time.Duration(kills)+150*time.Millisecond, srv.URL, inFlight, fmt.Sprint(calls))
+			dir, met := killtest.Killed(t, kills, 4*took/time.Duration(kills)+150*time.Millisecond, srv.URL, inFlight,
+				fmt.Sprint(calls))
 			lost := lost(t, filepath.Join(dir, "run.journal"))
 			t.Logf("%d of %d kills met a run, and %d calls were lost", met, kills, lost)
 			srv.check(t, dir, 10*calls, lost)

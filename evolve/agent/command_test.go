@@ -36,7 +36,8 @@ func answers(t *testing.T) (tk *tree.Task, dir string) {
 		}
 	}
 	var err error
-	tk, err = tree.New(tree.Config{Base: dir, Open: []string{"*.txt"}, Frozen: []string{"test.txt"}, About: "Write a large number.",
+	tk, err = tree.New(tree.Config{Base: dir, Open: []string{"*.txt"}, Frozen: []string{"test.txt"},
+		About: "Write a large number.",
 		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
 			_, after, _ := strings.Cut(program, "-- answer.txt --\n")
 			line, _, _ := strings.Cut(after, "\n")
@@ -64,7 +65,8 @@ func fake(t *testing.T, dir string, level isolation.Level, words ...string) *com
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := command.NewEditor(command.Config{Base: dir, Run: append([]string{python, script}, words...), Env: []string{"PATH"},
+	e, err := command.NewEditor(command.Config{Base: dir, Run: append([]string{python, script}, words...),
+		Env:       []string{"PATH"},
 		Isolation: level, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +86,8 @@ func reach(t *testing.T, e *command.Editor) {
 // counting answers with how often it was asked, from 1.
 func counting(asked *atomic.Int64) llm.LLM {
 	return llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: fmt.Sprint(asked.Add(1)), Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 100, CompletionTokens: 10}}}}, nil
+		return llm.Reply{Text: fmt.Sprint(asked.Add(1)),
+			Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 100, CompletionTokens: 10}}}}, nil
 	})
 }
 
@@ -100,7 +103,8 @@ func ran(t *testing.T, tk *tree.Task, c *agent.Command, model llm.LLM, calls int
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{search}, Journal: j, Budget: evolve.Budget{Rounds: 1, Calls: calls}})
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{search}, Journal: j,
+		Budget: evolve.Budget{Rounds: 1, Calls: calls}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +145,8 @@ func TestCommand(t *testing.T) {
 			state := t.TempDir()
 			r := ran(t, tk, c, counting(&asked), 7, state)
 			child := r.Arms[0].Generations[0].Children[0]
-			if r.Calls != tt.calls || int(asked.Load()) != tt.calls || child.HasProgram() != tt.program || !strings.Contains(child.Err, tt.told) {
+			if r.Calls != tt.calls || int(asked.Load()) != tt.calls || child.HasProgram() != tt.program ||
+				!strings.Contains(child.Err, tt.told) {
 				t.Errorf("%d calls (%d asked), child %+v", r.Calls, asked.Load(), child)
 			}
 			if tt.score > 0 && child.Result.Score != tt.score {
@@ -152,7 +157,8 @@ func TestCommand(t *testing.T) {
 					t.Errorf("%+v", a)
 				}
 			}
-			if again := ran(t, tk, c, counting(&asked), 7, state); int(asked.Load()) != tt.calls || again.Best.Program != r.Best.Program {
+			if again := ran(t, tk, c, counting(&asked), 7, state); int(asked.Load()) != tt.calls ||
+				again.Best.Program != r.Best.Program {
 				t.Errorf("made again it asks %d times, for %q", int(asked.Load())-tt.calls, again.Best.Program)
 			}
 		})
@@ -177,16 +183,20 @@ func TestCommandLeavesNothing(t *testing.T) {
 func TestCommandWithItsOwnLogin(t *testing.T) {
 	tk, dir := answers(t)
 	var asked atomic.Int64
-	parse := output.JSON(output.Fields{Text: "result", Money: "total_cost_usd", Prompt: []string{"usage.input_tokens"}, Completion: "usage.output_tokens"})
+	parse := output.JSON(output.Fields{Text: "result", Money: "total_cost_usd", Prompt: []string{"usage.input_tokens"},
+		Completion: "usage.output_tokens"})
 	script := filepath.Join(t.TempDir(), "agent.sh")
-	if err := os.WriteFile(script, []byte("echo 5 > answer.txt\n"+`echo '{"total_cost_usd": 0.25, "usage": {"input_tokens": 70, "output_tokens": 7}, "result": "done"}'`+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(script, []byte("echo 5 > answer.txt\n"+
+		`echo '{"total_cost_usd": 0.25, "usage": {"input_tokens": 70, "output_tokens": 7}, "result": "done"}'`+"\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	e, err := command.NewEditor(command.Config{Base: dir, Run: []string{"sh", script}, Isolation: isolation.None})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &agent.Command{Editor: e, Parse: parse, Own: llm.Model{Key: "agent", MaxTokens: 1000, Price: &llm.Price{Completion: 1000}}}
+	c := &agent.Command{Editor: e, Parse: parse, Own: llm.Model{Key: "agent", MaxTokens: 1000,
+		Price: &llm.Price{Completion: 1000}}}
 	state := t.TempDir()
 	r := ran(t, tk, c, counting(&asked), 3, state)
 	gen := r.Arms[0].Generations[0]
@@ -194,7 +204,8 @@ func TestCommandWithItsOwnLogin(t *testing.T) {
 		t.Fatalf("%+v", gen)
 	}
 	a := gen.Asides[0].Attempts[0]
-	if !a.Reported || a.Money != 0.25 || a.Usage == nil || a.Usage.PromptTokens != 70 || a.Model != "agent" || a.MaxTokens != 1000 {
+	if !a.Reported || a.Money != 0.25 || a.Usage == nil || a.Usage.PromptTokens != 70 || a.Model != "agent" ||
+		a.MaxTokens != 1000 {
 		t.Errorf("%+v", a)
 	}
 	if err := os.Remove(script); err != nil {

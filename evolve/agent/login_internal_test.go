@@ -33,7 +33,8 @@ func TestEndsOfALogin(t *testing.T) {
 		{"it ended, and then the caller gave up", gone, done, nil, llm.Attempt{Status: llm.OK, Reported: true}, 7},
 		{"its folder stays", t.Context(), done, stays, llm.Attempt{Status: llm.OK, Reported: true}, 7},
 		{"it failed, and its folder stays", gone, faulty, stays, llm.Attempt{Status: llm.OK, Reported: true}, 7},
-		{"it does not start", t.Context(), command.Edit{}, errors.New("no such file"), llm.Attempt{Status: llm.Failed, Unsent: true}, 0},
+		{"it does not start", t.Context(), command.Edit{}, errors.New("no such file"),
+			llm.Attempt{Status: llm.Failed, Unsent: true}, 0},
 		{"the caller gave up", gone, command.Edit{}, gone.Err(), llm.Attempt{Status: llm.Canceled}, 0},
 	} {
 		a := llm.Attempt{Status: llm.OK}

@@ -30,7 +30,8 @@ func TestSectionsInSessions(t *testing.T) {
 	plain, dir := answers(t)
 	attempts := task.Attempts("an old one became worse", "a\nnew\x1b[2J one became better")
 	attempts.Programs = []eval.Candidate{{Program: strings.Repeat("secret ", 100), Result: eval.Result{Valid: true}}}
-	sections := []population.Memory{(*memory)(&attempts), (*memory)(&task.Section{Name: task.ShowAreas, Title: "`Areas`", Lines: []string{"edges"}}),
+	sections := []population.Memory{(*memory)(&attempts),
+		(*memory)(&task.Section{Name: task.ShowAreas, Title: "`Areas`", Lines: []string{"edges"}}),
 		(*memory)(&task.Section{Name: "untitled", Lines: []string{"no title"}}), (*memory)(&task.Section{})}
 	hints := task.HintsFunc(func(string) ([]task.Hint, error) { return []task.Hint{{Text: "a loop"}}, nil })
 	for _, tt := range []struct {
@@ -40,13 +41,17 @@ func TestSectionsInSessions(t *testing.T) {
 	}{
 		{"without bounds", plain, "\nEarlier attempts, and what became of them:\n- an old one became worse\n- a new one became better\n" +
 			"\nAreas`:\n- edges\n\n- no title\n\nRaise its score.\n"},
-		{"bounds", task.WithEvaluator(task.WithBounds(plain, task.Bounds{task.ShowAttempts: 8, task.ShowAreas: 0, "untitled": 0}), plain),
+		{"bounds", task.WithEvaluator(task.WithBounds(plain,
+			task.Bounds{task.ShowAttempts: 8, task.ShowAreas: 0, "untitled": 0}), plain),
 			"\nEarlier attempts, and what became of them:\n- a new one became better\n\nRaise its score.\n"},
-		{"hints within bounds", task.WithHints(task.WithBounds(plain, task.Bounds{task.ShowAttempts: 0, task.ShowAreas: -1, "untitled": 1}), hints),
+		{"hints within bounds", task.WithHints(task.WithBounds(plain,
+			task.Bounds{task.ShowAttempts: 0, task.ShowAreas: -1, "untitled": 1}), hints),
 			"\nSeen in the text of the program, without running it:\n- a loop\n\nRaise its score.\n"},
 	} {
-		for name, first := range map[string]string{"a Loop": ofLoop(t, tt.task, sections), "a Command": ofCommand(t, tt.task, dir, sections)} {
-			if !strings.HasSuffix(first, tt.want) || strings.Contains(first, "secret") || strings.Count(first, ":\n- ") != strings.Count(tt.want, ":\n- ") {
+		for name, first := range map[string]string{"a Loop": ofLoop(t, tt.task, sections),
+			"a Command": ofCommand(t, tt.task, dir, sections)} {
+			if !strings.HasSuffix(first, tt.want) || strings.Contains(first, "secret") ||
+				strings.Count(first, ":\n- ") != strings.Count(tt.want, ":\n- ") {
 				t.Errorf("%s, %s: asked with %q", tt.reason, name, first)
 			}
 		}
@@ -63,7 +68,8 @@ func ofLoop(t *testing.T, tk task.Task, sections []population.Memory) string {
 // ofCommand returns what an agent that is a program is asked for.
 func ofCommand(t *testing.T, tk task.Task, dir string, sections []population.Memory) string {
 	asked := filepath.Join(t.TempDir(), "asked")
-	e, err := command.NewEditor(command.Config{Base: dir, Run: []string{"sh", "-c", "cat > " + asked + "; echo 5 > answer.txt"}, Isolation: isolation.None})
+	e, err := command.NewEditor(command.Config{Base: dir,
+		Run: []string{"sh", "-c", "cat > " + asked + "; echo 5 > answer.txt"}, Isolation: isolation.None})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +84,8 @@ func ofCommand(t *testing.T, tk task.Task, dir string, sections []population.Mem
 // made makes one child.
 func made(t *testing.T, tk task.Task, o population.Operator, model llm.LLM, sections []population.Memory) {
 	t.Helper()
-	search, err := population.New(population.Config{Task: tk, LLM: model, N: 1, Operators: []population.Operator{o}, Memory: sections})
+	search, err := population.New(population.Config{Task: tk, LLM: model, N: 1, Operators: []population.Operator{o},
+		Memory: sections})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +103,8 @@ func TestNotesOfMake(t *testing.T) {
 		notes = append(notes, strings.Repeat("wider ", 60+i)+"too")
 	}
 	for want, tk := range map[string]task.Task{
-		"\nLessons of earlier attempts:\n- " + strings.ReplaceAll(strings.Join(notes, "\n- "), "then\nlonger", "then longer"): plain,
+		"\nLessons of earlier attempts:\n- " + strings.ReplaceAll(strings.Join(notes, "\n- "), "then\nlonger",
+			"then longer"): plain,
 		"\ntest.txt\n\nRaise its score.\n": task.WithBounds(plain, task.Bounds{task.ShowNotes: 0}),
 	} {
 		s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"answer.txt","new":"5\n"}`), call("submit", ""))}}

@@ -41,14 +41,16 @@ func (e *counted) Evaluate(context.Context, string) (eval.Result, error) {
 func TestTriesStayWithinAnotherEvaluator(t *testing.T) {
 	var news, tried, scored int
 	own := runtest.Number(task.Spec{Initial: "1"})
-	tk := task.WithEvaluator(maker{own, &news, &tried}, eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		scored++
-		return own.Evaluate(ctx, program)
-	}))
+	tk := task.WithEvaluator(maker{own, &news, &tried},
+		eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			scored++
+			return own.Evaluate(ctx, program)
+		}))
 	s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", "")),
 		answer(call("edit", `{"path":"program.txt","new":"6"}`), call("submit", ""))}}
 	c := session(t, &agent.Loop{}, task.WithBounds(tk, nil), s)
-	if c.Result.Score != 6 || !strings.HasPrefix(s.last(), "score 5.000000 in the mode tune") || news+tried > 0 || scored != 3 {
+	if c.Result.Score != 6 || !strings.HasPrefix(s.last(), "score 5.000000 in the mode tune") || news+tried > 0 ||
+		scored != 3 {
 		t.Errorf("%+v, told %q; %d made, %d tries by them, %d scored", c, s.last(), news, tried, scored)
 	}
 }
@@ -60,7 +62,8 @@ func TestTriesOfATaskThatMakesNewEvaluators(t *testing.T) {
 	tk := maker{runtest.Number(task.Spec{Initial: "1"}), &news, &tried}
 	dir := t.TempDir()
 	for round, want := range []int{1, 1} {
-		s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", "")), answer(call("submit", ""))}}
+		s := &script{replies: []llm.Reply{answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", "")),
+			answer(call("submit", ""))}}
 		for n := range 3 { // whose sessions differ, so that each is made
 			s.replies = append(s.replies, answer(call("edit", `{"path":"program.txt","new":"5"}`), call("try", ""),
 				call("edit", fmt.Sprintf(`{"path":"program.txt","new":"%d"}`, 6+n)), call("submit", "")))
@@ -69,11 +72,13 @@ func TestTriesOfATaskThatMakesNewEvaluators(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		search, err := population.New(population.Config{Task: tk, LLM: s, N: 1, Operators: []population.Operator{&agent.Loop{}}})
+		search, err := population.New(population.Config{Task: tk, LLM: s, N: 1,
+			Operators: []population.Operator{&agent.Loop{}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{search}, Journal: j, Budget: evolve.Budget{Rounds: 3, TuneEvaluations: 9}})
+		r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{search}, Journal: j,
+			Budget: evolve.Budget{Rounds: 3, TuneEvaluations: 9}})
 		if err != nil || r.Best.Program != "7" {
 			t.Fatalf("%+v, %v", r, err)
 		}

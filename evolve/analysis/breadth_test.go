@@ -9,7 +9,8 @@ import (
 // adaptive returns a run whose generations have as many calls as its Breadth said. The first element of answered is the
 // calls before the first generation.
 func adaptive(seed int64, t, n int, best []float64, answered ...int) Run {
-	return Run{Task: "cp", Model: "m", Method: "greedy a", Breadth: "a", T: t, N: n, Seed: seed, Best: best, Answered: answered}
+	return Run{Task: "cp", Model: "m", Method: "greedy a", Breadth: "a", T: t, N: n, Seed: seed, Best: best,
+		Answered: answered}
 }
 
 // A run is what it had come to when so many calls were answered, however many generations they were.
@@ -47,7 +48,8 @@ func TestEarlyWithBreadth(t *testing.T) {
 	if whole.Early() || !short.Early() {
 		t.Errorf("early: %v of 8 calls in 8, %v of 6", whole.Early(), short.Early())
 	}
-	if _, err := new(Bootstrap).Threshold([]Run{short}, 0.4, 0.9); err == nil || !strings.Contains(err.Error(), "6 of 8 calls") {
+	if _, err := new(Bootstrap).Threshold([]Run{short}, 0.4, 0.9); err == nil ||
+		!strings.Contains(err.Error(), "6 of 8 calls") {
 		t.Errorf("a run of 6 of 8 calls: %v", err)
 	}
 }

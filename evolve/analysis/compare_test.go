@@ -24,11 +24,14 @@ func TestScoresAreRefused(t *testing.T) {
 		{"pairs of other sizes", good, Scores{{1, 2}, {3, 4}}, Bootstrap{}, "same seeds"},
 		{"no such level", good, good, Bootstrap{Level: 1}, "level 1"},
 		{"fewer than no samples", good, good, Bootstrap{Samples: -1}, "-1 bootstrap samples"},
-		{"draws of another shape", good, good, Bootstrap{draws: [][][]int{{{0, 1}}}}, "sample 0 of Draws has 1 strata: need 2"},
-		{"a draw of a run that is not there", good, good, Bootstrap{draws: [][][]int{{{0, 1}, {1}}}}, "draws run 1 of stratum 1, which has 1"},
+		{"draws of another shape", good, good, Bootstrap{draws: [][][]int{{{0, 1}}}},
+			"sample 0 of Draws has 1 strata: need 2"},
+		{"a draw of a run that is not there", good, good, Bootstrap{draws: [][][]int{{{0, 1}, {1}}}},
+			"draws run 1 of stratum 1, which has 1"},
 		{"a draw of nothing", good, good, Bootstrap{draws: [][][]int{{{0, 1}, {}}}}, "no runs for stratum 1"},
 	} {
-		if _, err := c.b.Paired(c.x, c.y); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
+		if _, err := c.b.Paired(c.x, c.y); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), "analysis: ") {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
@@ -52,7 +55,8 @@ func TestBootstrapRefuses(t *testing.T) {
 		if err := f(Bootstrap{}, bad); err == nil || !strings.Contains(err.Error(), "+Inf") {
 			t.Errorf("%s of +Inf: %v", name, err)
 		}
-		if err := f(Bootstrap{Level: 2}, good); name != "SignFlip" && (err == nil || !strings.Contains(err.Error(), "level 2")) {
+		if err := f(Bootstrap{Level: 2}, good); name != "SignFlip" &&
+			(err == nil || !strings.Contains(err.Error(), "level 2")) {
 			t.Errorf("%s at level 2: %v", name, err)
 		}
 	}

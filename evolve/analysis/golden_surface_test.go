@@ -131,7 +131,8 @@ func nearSplit(t *testing.T, s Surface, want goldenSplit) {
 	near(t, what+"ln T", math.Log(got.T), want.LnT)
 	near(t, what+"gap", got.LogGap-s.B0, want.G)
 	near(t, what+"half-width", got.HalfWidth, want.HalfWidth)
-	if kind := map[bool]string{true: "interior", false: "corner"}[got.Interior]; kind != want.Kind || len(got.Within) != 1 {
+	if kind := map[bool]string{true: "interior", false: "corner"}[got.Interior]; kind != want.Kind ||
+		len(got.Within) != 1 {
 		t.Errorf("%s%s, within %v, want %s", what, kind, got.Within, want.Kind)
 	}
 	nearAll(t, what+"within", got.Within[0][:], want.Plateau[:])

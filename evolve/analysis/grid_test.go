@@ -56,7 +56,8 @@ func TestSurfaceOfExactCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := rivals[2]; r.HeldOut > 1e-9 || rivals[1].HeldOut < 1e-3 || rivals[0].HeldOut < rivals[1].HeldOut || r.Fit.AIC > rivals[1].Fit.AIC {
+	if r := rivals[2]; r.HeldOut > 1e-9 || rivals[1].HeldOut < 1e-3 || rivals[0].HeldOut < rivals[1].HeldOut ||
+		r.Fit.AIC > rivals[1].Fit.AIC {
 		t.Errorf("an exact surface does not win: %+v", rivals)
 	}
 	held, err := g.HeldOut()
@@ -88,16 +89,25 @@ func TestGridRefuses(t *testing.T) {
 		want   string
 	}{
 		{"no runs", nil, GridConfig{}, "no runs"},
-		{"files of different tasks", first(func(r *Run) { r.Task, r.From = "other", "a.json" }), GridConfig{}, "different tasks, models or methods"},
-		{"files of different models", first(func(r *Run) { r.Model = "other" }), GridConfig{}, "different tasks, models or methods"},
+		{"files of different tasks", first(func(r *Run) { r.Task, r.From = "other", "a.json" }), GridConfig{},
+			"different tasks, models or methods"},
+		{"files of different models", first(func(r *Run) { r.Model = "other" }), GridConfig{},
+			"different tasks, models or methods"},
 		{"files of which one takes ties", first(func(r *Run) { r.Ties = "taken" }), GridConfig{}, "take ties otherwise"},
 		{"one seed in two files", append(slices.Clone(good), good[0]), GridConfig{}, "are one seed"},
-		{"a run that stopped early", first(func(r *Run) { r.Best, r.Stop = r.Best[:20], "canceled" }), GridConfig{}, "stopped early, with 19 of 64 generations (canceled)"},
-		{"a last generation cut short", first(func(r *Run) { r.Partial = true; r.Answered = slices.Repeat([]int{0}, len(r.Best)) }), GridConfig{}, "stopped early"},
-		{"a score that is not a number", first(func(r *Run) { r.Best = slices.Clone(r.Best); r.Best[3] = math.NaN() }), GridConfig{}, "NaN after 3 generations"},
-		{"a best score that falls", first(func(r *Run) { r.Best = slices.Clone(r.Best); r.Best[3] = -9 }), GridConfig{}, "-9 after 3 generations"},
+		{"a run that stopped early", first(func(r *Run) { r.Best, r.Stop = r.Best[:20], "canceled" }), GridConfig{},
+			"stopped early, with 19 of 64 generations (canceled)"},
+		{"a last generation cut short", first(func(r *Run) {
+			r.Partial = true
+			r.Answered = slices.Repeat([]int{0}, len(r.Best))
+		}), GridConfig{}, "stopped early"},
+		{"a score that is not a number", first(func(r *Run) { r.Best = slices.Clone(r.Best); r.Best[3] = math.NaN() }),
+			GridConfig{}, "NaN after 3 generations"},
+		{"a best score that falls", first(func(r *Run) { r.Best = slices.Clone(r.Best); r.Best[3] = -9 }), GridConfig{},
+			"-9 after 3 generations"},
 		{"no plan", first(func(r *Run) { r.N = 0 }), GridConfig{}, "need T and N of at least 1"},
-		{"calls below 0", first(func(r *Run) { r.Answered = slices.Repeat([]int{-1}, len(r.Best)) }), GridConfig{}, "-1 answered calls in generation 0"},
+		{"calls below 0", first(func(r *Run) { r.Answered = slices.Repeat([]int{-1}, len(r.Best)) }), GridConfig{},
+			"-1 answered calls in generation 0"},
 		{"no scores", first(func(r *Run) { r.Best = nil }), GridConfig{}, "no score to start from"},
 		{"calls of other generations", first(func(r *Run) { r.Answered = []int{1} }), GridConfig{}, "answered calls of 1"},
 		{"no call answered", change(func(runs []Run) []Run {
@@ -110,7 +120,8 @@ func TestGridRefuses(t *testing.T) {
 		{"a floor below 0", good, GridConfig{Epsilon: -1}, "Epsilon is -1"},
 		{"a ceiling that is no number", good, GridConfig{Ceiling: &nan}, "Ceiling is NaN"},
 	} {
-		if _, err := NewGrid(c.runs, c.config); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
+		if _, err := NewGrid(c.runs, c.config); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), "analysis: ") {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
@@ -125,8 +136,10 @@ func TestSurfaceRefuses(t *testing.T) {
 	}{
 		{"one breadth only", exact(wanted, 64, []int{4}, 3), GridConfig{}, "all cells have the breadth 4"},
 		{"a single budget", exact(wanted, 64, powers, 3), GridConfig{MinCalls: 64}, "all cells have the budget 64"},
-		{"one depth only", exact(wanted, 64, powers, 3), GridConfig{Depths: []int{1}}, "do not tell depth, breadth and their product apart"},
-		{"three cells", exact(wanted, 4, []int{1, 2}, 3), GridConfig{Depths: []int{1, 4}}, "3 observations for 4 coefficients"},
+		{"one depth only", exact(wanted, 64, powers, 3), GridConfig{Depths: []int{1}},
+			"do not tell depth, breadth and their product apart"},
+		{"three cells", exact(wanted, 4, []int{1, 2}, 3), GridConfig{Depths: []int{1, 4}},
+			"3 observations for 4 coefficients"},
 	} {
 		g := gridOf(t, c.runs, c.config)
 		_, err := g.Surface()

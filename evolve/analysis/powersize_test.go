@@ -49,8 +49,10 @@ func TestRunsToDecideEnds(t *testing.T) {
 		reason                       string
 		sd, difference, level, power float64
 	}{
-		{"no difference", 1, 0, 0.95, 0.8}, {"one that is no number", 1, math.NaN(), 0.95, 0.8}, {"a negative sd", -1, 1, 0.95, 0.8},
-		{"an sd that is no number", math.NaN(), 1, 0.95, 0.8}, {"a level of 1", 1, 1, 1, 0.8}, {"a power of 0", 1, 1, 0.95, 0},
+		{"no difference", 1, 0, 0.95, 0.8}, {"one that is no number", 1, math.NaN(), 0.95, 0.8},
+		{"a negative sd", -1, 1, 0.95, 0.8},
+		{"an sd that is no number", math.NaN(), 1, 0.95, 0.8}, {"a level of 1", 1, 1, 1, 0.8},
+		{"a power of 0", 1, 1, 0.95, 0},
 		{"more runs than there can be", 1e9, 1e-9, 0.95, 0.8},
 	} {
 		if n, err := RunsToDecide(tt.sd, tt.difference, tt.level, tt.power); err == nil {

@@ -39,14 +39,16 @@ func TestReadThePapersFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.String() != "cp/qwen3-8b/greedy T=2 N=4 seed 41" || !slices.Equal(g.Best, []float64{0.25, 0.25, 0.5}) || !slices.Equal(g.Answered, []int{0, 2, 4}) || g.Early() {
+	if g.String() != "cp/qwen3-8b/greedy T=2 N=4 seed 41" || !slices.Equal(g.Best, []float64{0.25, 0.25, 0.5}) ||
+		!slices.Equal(g.Answered, []int{0, 2, 4}) || g.Early() {
 		t.Errorf("%+v", g)
 	}
 	b, err := Read(strings.NewReader(paperBandit))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Method != "ucb K=2" || b.T != 3 || b.N != 2 || b.Seed != 5 || !slices.Equal(b.Best, []float64{0.2, 0.3, 0.3, 0.6}) || !slices.Equal(b.Answered, []int{0, 2, 1, 2}) {
+	if b.Method != "ucb K=2" || b.T != 3 || b.N != 2 || b.Seed != 5 ||
+		!slices.Equal(b.Best, []float64{0.2, 0.3, 0.3, 0.6}) || !slices.Equal(b.Answered, []int{0, 2, 1, 2}) {
 		t.Errorf("%+v", b)
 	}
 }
@@ -75,7 +77,8 @@ func TestReadRefuses(t *testing.T) {
 		{"an arm without a start", arms(`"arm_results": [{"trajectory": []}]`), "arm 0 has no score"},
 		{"no arms", arms(`"arm_results": []`), "no score to start from"},
 	} {
-		if _, err := Read(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "analysis: ") {
+		if _, err := Read(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), "analysis: ") {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
 		}
 	}
@@ -133,7 +136,8 @@ func TestReadOwnFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.AnsweredBy(r.Generations()) != result.Calls || result.Calls != 16 || r.Generations() < 5 {
-		t.Errorf("%d answered calls in %d generations, the result has %d", r.AnsweredBy(r.Generations()), r.Generations(), result.Calls)
+		t.Errorf("%d answered calls in %d generations, the result has %d", r.AnsweredBy(r.Generations()), r.Generations(),
+			result.Calls)
 	}
 	if r.Final() != result.Best.Result.Score || r.Early() || r.From != path || r.Stop != "budget" || r.Seed != 40 {
 		t.Errorf("%+v", r)
@@ -145,7 +149,8 @@ func TestReadOwnBandit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 16}})
+	result, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Calls: 16}})
 	if err != nil {
 		t.Fatal(err)
 	}

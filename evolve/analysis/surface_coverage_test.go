@@ -148,7 +148,8 @@ func TestCoverage(t *testing.T) {
 		got := s.coverage(t, s.by, *coverageDraws, *coverageSamples)
 		t.Logf("%s: c %.3f, best depth %.3f, c by the fit's standard error %.3f", s.why, got.c, got.depth, got.naive)
 		if min(got.c, got.depth) < low || max(got.c, got.depth) > high {
-			t.Errorf("%s: intervals of c cover %.3f, of the best depth %.3f: want %.3f to %.3f", s.why, got.c, got.depth, low, high)
+			t.Errorf("%s: intervals of c cover %.3f, of the best depth %.3f: want %.3f to %.3f", s.why, got.c, got.depth, low,
+				high)
 		}
 	}
 }

@@ -36,7 +36,8 @@ func TestThresholdReadings(t *testing.T) {
 
 func TestThresholdAtTheStart(t *testing.T) {
 	got, err := Bootstrap{}.Threshold(courses([]float64{1, 2}, []float64{1, 1}), 1, 0.9)
-	if err != nil || got.AtStart != got.Runs || got.ByRuns.Generation != 0 || got.ByRuns.Calls != 0 || got.ByMean.Generation != 0 {
+	if err != nil || got.AtStart != got.Runs || got.ByRuns.Generation != 0 || got.ByRuns.Calls != 0 ||
+		got.ByMean.Generation != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

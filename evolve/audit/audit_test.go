@@ -80,7 +80,8 @@ func honest() *scorer {
 }
 
 func pairs(t testing.TB, e eval.Evaluator) task.Task {
-	tk, err := task.New(task.Spec{Name: "pairs", Language: "text", System: "Write a better pair.", Initial: "0 0", Evaluator: e})
+	tk, err := task.New(task.Spec{Name: "pairs", Language: "text", System: "Write a better pair.", Initial: "0 0",
+		Evaluator: e})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,8 @@ func checkAudits(t *testing.T, res *evolve.Result) (demoted int) {
 			t.Fatalf("generation %d keeps %q, which no audit is of", g.Index, g.Best.Program)
 		}
 		if i > 0 && g.Before.Program != res.Arms[0].Generations[i-1].Best.Program {
-			t.Fatalf("generation %d begins with %q, the one before ended with %q", g.Index, g.Before.Program, res.Arms[0].Generations[i-1].Best.Program)
+			t.Fatalf("generation %d begins with %q, the one before ended with %q", g.Index, g.Before.Program,
+				res.Arms[0].Generations[i-1].Best.Program)
 		}
 		for _, a := range g.Audits {
 			worth, _, _ := parse(a.Program)
@@ -226,7 +228,8 @@ func TestReportingChangesNothing(t *testing.T) {
 	for name, newSearch := range searches {
 		budget := evolve.Budget{Rounds: 20}
 		plain := run(t, evolve.Config{Budget: budget, Arms: []evolve.Arm{newSearch(t, pairs(t, flattered()), 3)}})
-		res := run(t, evolve.Config{Budget: budget, Arms: []evolve.Arm{audited(t, newSearch(t, pairs(t, flattered()), 3), audit.Config{By: honest()})}})
+		res := run(t, evolve.Config{Budget: budget, Arms: []evolve.Arm{audited(t, newSearch(t, pairs(t, flattered()), 3),
+			audit.Config{By: honest()})}})
 		n := 0
 		for i := range res.Arms[0].Generations {
 			g := &res.Arms[0].Generations[i]
@@ -365,7 +368,8 @@ func TestAnyArmIsReported(t *testing.T) {
 	if _, ok := arm.(evolve.Sizer); ok {
 		t.Error("it has come to say its calls")
 	}
-	if res := run(t, evolve.Config{Budget: evolve.Budget{Rounds: 9}, Arms: []evolve.Arm{arm}}); len(res.Arms[0].Generations[0].Audits) < 1 {
+	if res := run(t, evolve.Config{Budget: evolve.Budget{Rounds: 9},
+		Arms: []evolve.Arm{arm}}); len(res.Arms[0].Generations[0].Audits) < 1 {
 		t.Error("no audits")
 	}
 	if a, ok := audited(t, greedy, audit.Config{By: honest()}).(evolve.Sizer); !ok || a.Calls() != 4 {
@@ -379,13 +383,16 @@ func TestWrongConfig(t *testing.T) {
 		arm evolve.Arm
 		cfg audit.Config
 	}{
-		"the arm is nil":             {nil, audit.Config{By: honest()}},
-		"Config.By is nil":           {greedy, audit.Config{}},
-		"whose task is noisy":        {noisySearches["greedy"](pairs(t, &noisy{}), 1), audit.Config{By: honest(), Demote: true}},
-		"N=4, seed=1, Top(8)":        {noisySearches["Top(8)"](pairs(t, &noisy{}), 1), audit.Config{By: honest(), Demote: true}},
+		"the arm is nil":   {nil, audit.Config{By: honest()}},
+		"Config.By is nil": {greedy, audit.Config{}},
+		"whose task is noisy": {noisySearches["greedy"](pairs(t, &noisy{}), 1),
+			audit.Config{By: honest(), Demote: true}},
+		"N=4, seed=1, Top(8)": {noisySearches["Top(8)"](pairs(t, &noisy{}), 1),
+			audit.Config{By: honest(), Demote: true}},
 		"which has no method Demote": {lone{greedy}, audit.Config{By: honest(), Demote: true}},
 	} {
-		if _, err := audit.New(tt.arm, tt.cfg); err == nil || !strings.HasPrefix(err.Error(), "audit: ") || !strings.Contains(err.Error(), want) {
+		if _, err := audit.New(tt.arm, tt.cfg); err == nil || !strings.HasPrefix(err.Error(), "audit: ") ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

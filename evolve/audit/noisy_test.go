@@ -41,10 +41,12 @@ func (n *noisy) Evaluate(_ context.Context, program string) (eval.Result, error)
 // noisySearches score programs again.
 var noisySearches = map[string]func(tk task.Task, seed uint32) evolve.Arm{
 	"greedy": func(tk task.Task, seed uint32) evolve.Arm {
-		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 4, Seed: seed, Noise: &evolve.Noise{Rescore: 1}}))
+		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 4, Seed: seed,
+			Noise: &evolve.Noise{Rescore: 1}}))
 	},
 	"steady": func(tk task.Task, seed uint32) evolve.Arm {
-		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 8, Seed: seed, Noise: &evolve.Noise{Rescore: 1}, Window: 3}))
+		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 8, Seed: seed,
+			Noise: &evolve.Noise{Rescore: 1}, Window: 3}))
 	},
 	"Top(8)": noisyPopulationOf(func() population.Archive { return population.Top(8) }),
 	"Islands": noisyPopulationOf(func() population.Archive {
@@ -54,7 +56,8 @@ var noisySearches = map[string]func(tk task.Task, seed uint32) evolve.Arm{
 
 func noisyPopulationOf(archive func() population.Archive) func(tk task.Task, seed uint32) evolve.Arm {
 	return func(tk task.Task, seed uint32) evolve.Arm {
-		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 4, Seed: seed, Archive: archive(), Noise: &evolve.Noise{Rescore: 1}}))
+		return must(population.New(population.Config{Task: tk, LLM: wanderer, N: 4, Seed: seed, Archive: archive(),
+			Noise: &evolve.Noise{Rescore: 1}}))
 	}
 }
 

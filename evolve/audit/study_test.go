@@ -74,7 +74,8 @@ func TestStudy(t *testing.T) {
 			if w.audits {
 				arm = audited(t, arm, audit.Config{By: truth(p, w.share, w.noise, seed), Demote: w.demote})
 			}
-			res := run(t, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Evaluations: *evaluations, Calls: 20 * *evaluations, Stalls: -1}})
+			res := run(t, evolve.Config{Arms: []evolve.Arm{arm},
+				Budget: evolve.Budget{Evaluations: *evaluations, Calls: 20 * *evaluations, Stalls: -1}})
 			worth[i] = append(worth[i], p.True(res.Best.Program))
 			too[i] = append(too[i], res.Best.Result.Score-p.True(res.Best.Program))
 		}

@@ -24,7 +24,8 @@ func TestDemoteTakesTiesBack(t *testing.T) {
 			if i == 1 {
 				arm = must(population.New(population.Config{Task: tk, LLM: wanderer, N: 6, Window: 2, Seed: seed}))
 			}
-			res := run(t, evolve.Config{Arms: []evolve.Arm{audited(t, arm, audit.Config{By: honest(), Demote: true})}, Budget: evolve.Budget{Rounds: 20}})
+			res := run(t, evolve.Config{Arms: []evolve.Arm{audited(t, arm, audit.Config{By: honest(), Demote: true})},
+				Budget: evolve.Budget{Rounds: 20}})
 			for _, g := range res.Arms[0].Generations {
 				for _, a := range g.Audits {
 					if a.Demoted {

@@ -55,11 +55,13 @@ func TestAdaptive(t *testing.T) {
 func TestAdaptiveIsItsFormula(t *testing.T) {
 	for i := range 2000 {
 		r := rand.New(rand.NewPCG(9, uint64(i)))
-		a := breadth.Adaptive{Second: []float64{0, 0.1, 5, 300}[r.IntN(4)], Waste: []float64{-1, 0.05, 0.3, 0.7}[r.IntN(4)], Min: 1 + r.IntN(3), Max: 3 + r.IntN(300)}
+		a := breadth.Adaptive{Second: []float64{0, 0.1, 5, 300}[r.IntN(4)], Waste: []float64{-1, 0.05, 0.3, 0.7}[r.IntN(4)],
+			Min: 1 + r.IntN(3), Max: 3 + r.IntN(300)}
 		var past []evolve.Made
 		for range r.IntN(60) {
 			n := 1 + r.IntN(40)
-			past = append(past, evolve.Made{Children: n, Better: min(n, r.IntN(1+r.IntN(4))), Elapsed: time.Duration(r.IntN(3000)*n/(1+r.IntN(8))) * time.Millisecond})
+			past = append(past, evolve.Made{Children: n, Better: min(n, r.IntN(1+r.IntN(4))),
+				Elapsed: time.Duration(r.IntN(3000)*n/(1+r.IntN(8))) * time.Millisecond})
 		}
 		want, tie := byFormula(a, past)
 		if got := a.Children(past); got != want && !tie {

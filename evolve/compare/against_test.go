@@ -119,7 +119,8 @@ func TestAgainstOfSearches(t *testing.T) {
 	twin.Name = "twin"
 	runs := study(t, compare.Config{Families: []compare.Family{family("additive"), family("traps")}, Calls: 64, Runs: 12,
 		Searches: []compare.Search{greedy1, bestOfN, twin}})
-	for _, tt := range []struct{ a, b, want string }{{"greedy-1", "best-of-n", "greedy-1"}, {"best-of-n", "twin", "twin"}, {"greedy-1", "twin", ""}} {
+	for _, tt := range []struct{ a, b, want string }{{"greedy-1", "best-of-n", "greedy-1"}, {"best-of-n", "twin", "twin"},
+		{"greedy-1", "twin", ""}} {
 		if c, err := compare.Against(runs, tt.a, tt.b); err != nil || c.Winner() != tt.want {
 			t.Errorf("%s against %s: %q wins, want %q: %v, %v", tt.a, tt.b, c.Winner(), tt.want, c.Difference, err)
 		}
@@ -142,7 +143,8 @@ func TestAgainst(t *testing.T) {
 		above[i] = v + 0.5 + 0.01*float64(i)
 		noise[i] = v + []float64{1, -1}[i%2]
 	}
-	c, err := compare.Against(slices.Concat(made("f", "base", base...), made("f", "new", above...), made("g", "base", base...), made("g", "new", noise...)), "new", "base")
+	c, err := compare.Against(slices.Concat(made("f", "base", base...), made("f", "new", above...),
+		made("g", "base", base...), made("g", "new", noise...)), "new", "base")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +179,8 @@ func TestAgainstErrors(t *testing.T) {
 	}{
 		{"no runs", nil, "no runs"},
 		{"a run twice", append(made("f", "a", 1), made("f", "a", 1)...), "two runs of a on f with seed 0"},
-		{"a search that is missing in a family", slices.Concat(made("f", "a", 1), made("f", "b", 1), made("g", "b", 1)), `no seed of family g has a run of "b" and one of "a"`},
+		{"a search that is missing in a family", slices.Concat(made("f", "a", 1), made("f", "b", 1), made("g", "b", 1)),
+			`no seed of family g has a run of "b" and one of "a"`},
 	} {
 		if _, err := compare.Against(tt.runs, "b", "a"); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.reason, err, tt.want)

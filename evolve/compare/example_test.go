@@ -88,7 +88,8 @@ func ExampleFamily() {
 		return compare.Problem{Task: t, LLM: model, True: score}, err
 	}}
 	runs, err := compare.Study(context.Background(), compare.Config{
-		Families: []compare.Family{near}, Searches: []compare.Search{compare.Greedy("greedy", evolve.GreedyConfig{N: 4})}, Calls: 64, Runs: 1,
+		Families: []compare.Family{near}, Searches: []compare.Search{compare.Greedy("greedy", evolve.GreedyConfig{N: 4})},
+		Calls: 64, Runs: 1,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -52,7 +52,8 @@ func study(t *testing.T, cfg compare.Config) []compare.Run {
 
 // Runs are the same, and in the order of the study's families, searches and seeds, however many are made at once.
 func TestStudyRepeats(t *testing.T) {
-	cfg := compare.Config{Families: compare.Families(), Searches: []compare.Search{greedy1, bestOfN}, Calls: 12, Runs: 2, Seed: 7, Parallel: 4}
+	cfg := compare.Config{Families: compare.Families(), Searches: []compare.Search{greedy1, bestOfN}, Calls: 12, Runs: 2,
+		Seed: 7, Parallel: 4}
 	ended := 0
 	cfg.OnRun = func(compare.Run) { ended++ }
 	runs := study(t, cfg)
@@ -75,7 +76,8 @@ func TestEqualFLOPs(t *testing.T) {
 	wordy := compare.Population("wordy", func(compare.Setting) population.Config {
 		return population.Config{Operators: []population.Operator{population.Rewrite{Instruction: strings.Repeat("Raise the score. ", 40)}}}
 	})
-	runs := study(t, compare.Config{Families: []compare.Family{family("additive")}, Searches: []compare.Search{greedy1, wordy}, Calls: 100, Runs: 1, FLOPs: true})
+	runs := study(t, compare.Config{Families: []compare.Family{family("additive")},
+		Searches: []compare.Search{greedy1, wordy}, Calls: 100, Runs: 1, FLOPs: true})
 	a, b := runs[0], runs[1]
 	if b.Calls > a.Calls*2/3 || a.Calls < 90 || min(a.FLOPs, b.FLOPs) < 0.95*max(a.FLOPs, b.FLOPs) {
 		t.Errorf("%d calls for %v FLOPs, and with longer prompts %d for %v", a.Calls, a.FLOPs, b.Calls, b.FLOPs)
@@ -83,7 +85,8 @@ func TestEqualFLOPs(t *testing.T) {
 }
 
 func TestStudySkips(t *testing.T) {
-	cfg := compare.Config{Families: []compare.Family{family("additive")}, Searches: []compare.Search{greedy1, bestOfN}, Calls: 8, Runs: 3}
+	cfg := compare.Config{Families: []compare.Family{family("additive")}, Searches: []compare.Search{greedy1, bestOfN},
+		Calls: 8, Runs: 3}
 	cfg.Skip = func(family, search string, seed uint64) bool { return search == "best-of-n" || seed == 1 }
 	runs := study(t, cfg)
 	if len(runs) != 2 || runs[0].Search != "greedy-1" || runs[0].Seed != 0 || runs[1].Seed != 2 {
@@ -94,17 +97,19 @@ func TestStudySkips(t *testing.T) {
 func TestStudyStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
-	runs, err := compare.Study(ctx, compare.Config{Families: compare.Families(), Searches: []compare.Search{greedy1, bestOfN}, Calls: 64, OnRun: func(compare.Run) {
-		n++
-		cancel()
-	}})
+	runs, err := compare.Study(ctx, compare.Config{Families: compare.Families(),
+		Searches: []compare.Search{greedy1, bestOfN}, Calls: 64, OnRun: func(compare.Run) {
+			n++
+			cancel()
+		}})
 	if !errors.Is(err, context.Canceled) || n == 0 || n > 100 || len(runs) != n {
 		t.Errorf("%d runs of 660, %d of them returned, and %v after a cancel at the first", n, len(runs), err)
 	}
 }
 
 func TestStudyErrors(t *testing.T) {
-	fine := compare.Config{Families: []compare.Family{family("additive")}, Searches: []compare.Search{greedy1}, Calls: 8, Runs: 1}
+	fine := compare.Config{Families: []compare.Family{family("additive")}, Searches: []compare.Search{greedy1}, Calls: 8,
+		Runs: 1}
 	broken := errors.New("broken")
 	for _, tt := range []struct {
 		reason string
@@ -116,16 +121,22 @@ func TestStudyErrors(t *testing.T) {
 		{"no calls", func(c *compare.Config) { c.Calls = 0 }, "Config.Calls is 0"},
 		{"fewer than no runs", func(c *compare.Config) { c.Runs = -1 }, "Config.Runs is -1"},
 		{"fewer than no workers", func(c *compare.Config) { c.Parallel = -2 }, "Config.Parallel is -2"},
-		{"a family twice", func(c *compare.Config) { c.Families = append(c.Families, family("additive")) }, `named "additive"`},
+		{"a family twice", func(c *compare.Config) { c.Families = append(c.Families, family("additive")) },
+			`named "additive"`},
 		{"a search twice", func(c *compare.Config) { c.Searches = append(c.Searches, c.Searches[0]) }, `named "greedy-1"`},
 		{"a family that fails", func(c *compare.Config) {
-			c.Families = []compare.Family{{Name: "f", Make: func(uint64) (compare.Problem, error) { return compare.Problem{}, broken }}}
+			c.Families = []compare.Family{{Name: "f", Make: func(uint64) (compare.Problem, error) {
+				return compare.Problem{}, broken
+			}}}
 		}, "f, seed 0: broken"},
 		{"a search that fails", func(c *compare.Config) {
-			c.Searches = []compare.Search{{Name: "s", Make: func(compare.Setting) (evolve.Config, error) { return evolve.Config{}, broken }}}
+			c.Searches = []compare.Search{{Name: "s", Make: func(compare.Setting) (evolve.Config, error) {
+				return evolve.Config{}, broken
+			}}}
 		}, "additive, s: broken"},
 		{"a population of wrong parts", func(c *compare.Config) {
-			c.Searches = []compare.Search{compare.Population("p", func(compare.Setting) population.Config { return population.Config{N: -1} })}
+			c.Searches = []compare.Search{compare.Population("p",
+				func(compare.Setting) population.Config { return population.Config{N: -1} })}
 		}, "search p: population: Config.N is -1"},
 		{"greedy search of no children", func(c *compare.Config) {
 			c.Searches = []compare.Search{compare.Greedy("g", evolve.GreedyConfig{N: -1})}

@@ -359,7 +359,8 @@ func TestCostOfChildrenThatWait(t *testing.T) {
 	b.Reply = func(int, string) { replies++ }
 	pull, arm := 0, 0
 	b.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
-	reply := &llm.Reply{Text: "a reply", Attempts: []llm.Attempt{{Status: llm.OK, Model: "m", Usage: &llm.Usage{PromptTokens: 3}}}}
+	reply := &llm.Reply{Text: "a reply", Attempts: []llm.Attempt{{Status: llm.OK, Model: "m",
+		Usage: &llm.Usage{PromptTokens: 3}}}}
 	for i := range n {
 		b.Add(record.Record{Kind: record.Completion, Pull: &pull, Key: fmt.Sprint(n - i), Reply: reply})
 	}

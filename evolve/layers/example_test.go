@@ -15,14 +15,15 @@ import (
 
 // letters makes a task whose programs are letters, of which each case wants another.
 func letters(name, initial string, cases func(program string) []string) task.Task {
-	t, err := task.New(task.Spec{Name: name, System: name, Initial: initial, Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-		r := eval.Result{Valid: true}
-		for i, word := range cases(program) {
-			r.Cases = append(r.Cases, float64(strings.Count(word, string("ab"[i]))))
-			r.Score += r.Cases[i] / 2
-		}
-		return r, nil
-	})})
+	t, err := task.New(task.Spec{Name: name, System: name, Initial: initial,
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			r := eval.Result{Valid: true}
+			for i, word := range cases(program) {
+				r.Cases = append(r.Cases, float64(strings.Count(word, string("ab"[i]))))
+				r.Score += r.Cases[i] / 2
+			}
+			return r, nil
+		})})
 	if err != nil {
 		panic(err)
 	}
@@ -36,7 +37,8 @@ func Example() {
 		of := replies[req.Messages[0].Content]
 		return llm.Reply{Text: of[int(req.Seed)%len(of)], Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 	})
-	bases, err := evolve.NewGreedy(evolve.GreedyConfig{LLM: model, N: 4, Task: letters("words", "ab", func(p string) []string { return []string{p, p} })})
+	bases, err := evolve.NewGreedy(evolve.GreedyConfig{LLM: model, N: 4,
+		Task: letters("words", "ab", func(p string) []string { return []string{p, p} })})
 	if err != nil {
 		panic(err)
 	}
@@ -45,12 +47,13 @@ func Example() {
 		Calls: 16, // of which a half is stage one's
 		Most:  2,  // bases in the pool
 		Combine: func(pool []eval.Candidate) (evolve.Arm, error) {
-			return evolve.NewGreedy(evolve.GreedyConfig{LLM: model, N: 4, Task: letters("choice", "0 0", func(p string) (words []string) {
-				for word := range strings.FieldsSeq(p) {
-					words = append(words, pool[strings.Index("01", word)].Program)
-				}
-				return words
-			})})
+			return evolve.NewGreedy(evolve.GreedyConfig{LLM: model, N: 4,
+				Task: letters("choice", "0 0", func(p string) (words []string) {
+					for word := range strings.FieldsSeq(p) {
+						words = append(words, pool[strings.Index("01", word)].Program)
+					}
+					return words
+				})})
 		},
 		Whole: func(pool []eval.Candidate, choice string) string {
 			return strings.NewReplacer("0", pool[0].Program, "1", pool[1].Program).Replace(choice)
@@ -59,7 +62,8 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{arm}, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: 16}})
+	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{arm}, Policy: bandit.Random{},
+		Budget: evolve.Budget{Calls: 16}})
 	fmt.Println(result.Best.Program, result.Best.Result.Score, "from", arm.Result().Arms[0].Best.Result.Score, err)
 	// Output:
 	// aaab abbb 3 from 2 <nil>
@@ -67,7 +71,8 @@ func Example() {
 
 // The rules print themselves, for a journal's fingerprint.
 func ExampleLayers_String() {
-	bases, err := evolve.NewGreedy(evolve.GreedyConfig{LLM: llm.Func(writer), Task: letters("words", "ab", func(p string) []string { return []string{p, p} })})
+	bases, err := evolve.NewGreedy(evolve.GreedyConfig{LLM: llm.Func(writer),
+		Task: letters("words", "ab", func(p string) []string { return []string{p, p} })})
 	if err != nil {
 		panic(err)
 	}

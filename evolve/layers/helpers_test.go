@@ -81,8 +81,9 @@ func writer(_ context.Context, req llm.Request) (llm.Reply, error) {
 	if r.IntN(10) == 0 {
 		text = "nothing"
 	}
-	return llm.Reply{Text: "```text\n" + text + "\n```", Attempts: []llm.Attempt{{Status: llm.OK, FinishReason: "stop", MaxTokens: 100,
-		Usage: &llm.Usage{PromptTokens: 50, CompletionTokens: 5}}}}, nil
+	return llm.Reply{Text: "```text\n" + text + "\n```",
+		Attempts: []llm.Attempt{{Status: llm.OK, FinishReason: "stop", MaxTokens: 100,
+			Usage: &llm.Usage{PromptTokens: 50, CompletionTokens: 5}}}}, nil
 }
 
 // counted counts calls.
@@ -122,7 +123,8 @@ func newLayers(t testing.TB, cfg layers.Config) *layers.Layers {
 // run runs one arm until its budget ends.
 func run(t testing.TB, arm evolve.Arm, calls int) *evolve.Result {
 	t.Helper()
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: calls}})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Policy: bandit.Random{},
+		Budget: evolve.Budget{Calls: calls}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,11 +30,13 @@ func layeredRun(t testing.TB, path string, l llm.LLM) (data []byte, arms []*laye
 		t.Fatal(err)
 	}
 	defer j.Close()
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: searches, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Calls: 76}, Journal: j})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: searches, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Calls: 76}, Journal: j})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data, err = json.MarshalIndent(report.NewBandit(res, report.BanditHeader{ArmSeeds: []uint32{42, 43}}), "", " "); err != nil {
+	if data, err = json.MarshalIndent(report.NewBandit(res, report.BanditHeader{ArmSeeds: []uint32{42, 43}}), "",
+		" "); err != nil {
 		t.Fatal(err)
 	}
 	return data, arms

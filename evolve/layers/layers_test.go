@@ -56,7 +56,8 @@ func TestAnswerIsTheCombination(t *testing.T) {
 	res := run(t, l, 40)
 	base, win := l.Result().Arms[0].Best, l.Result().Arms[1].Best
 	if !l.Promoted() || !win.Better(base) || res.Best.Result.Score != win.Result.Score {
-		t.Fatalf("the answer scores %v, the best base %v and the best combination %v", res.Best.Result.Score, base.Result.Score, win.Result.Score)
+		t.Fatalf("the answer scores %v, the best base %v and the best combination %v", res.Best.Result.Score,
+			base.Result.Score, win.Result.Score)
 	}
 	if want := win.Program + " of " + layers.Digest(l.Pool()); res.Best.Program != want {
 		t.Errorf("the answer is %q, want %q", res.Best.Program, want)
@@ -79,14 +80,17 @@ func TestLosingCombinationIsNotTheAnswer(t *testing.T) {
 		cfg := config(t, llm.Func(writer), 1)
 		cfg.Margin = c.margin
 		cfg.Combine = func([]eval.Candidate) (evolve.Arm, error) {
-			tk := made(t, "choices", "0 0 0 0", eval.Func(func(context.Context, string) (eval.Result, error) { return c.result, nil }))
+			tk := made(t, "choices", "0 0 0 0", eval.Func(func(context.Context, string) (eval.Result, error) {
+				return c.result, nil
+			}))
 			return evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: llm.Func(writer), N: 4})
 		}
 		l := newLayers(t, cfg)
 		res := run(t, l, 40)
 		base := l.Result().Arms[0].Best
 		if l.Promoted() != c.want || (res.Best.Program == base.Program) == c.want {
-			t.Errorf("%s: promoted %v, the answer is %q and the best base %q", c.why, l.Promoted(), res.Best.Program, base.Program)
+			t.Errorf("%s: promoted %v, the answer is %q and the best base %q", c.why, l.Promoted(), res.Best.Program,
+				base.Program)
 		}
 	}
 }
@@ -143,7 +147,8 @@ func TestStageOneDoneEarly(t *testing.T) {
 		want        []int
 	}{{2, []int{6, 34}}, {100, []int{20, 20}}} {
 		cfg := config(t, llm.Func(writer), 1)
-		bases, err := population.New(population.Config{Task: pairs(t, "0.1 0"), LLM: llm.Func(writer), N: 3, MaxGenerations: c.generations})
+		bases, err := population.New(population.Config{Task: pairs(t, "0.1 0"), LLM: llm.Func(writer), N: 3,
+			MaxGenerations: c.generations})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +172,8 @@ func (g given) Done() bool           { return true }
 
 func TestStageOneWithNothingToDo(t *testing.T) {
 	cfg := config(t, llm.Func(writer), 1)
-	cfg.Bases = given{eval.Candidate{Program: "1 0", Result: eval.Result{Valid: true, Score: 0.1, Cases: []float64{1, 0, 0, 0}}}}
+	cfg.Bases = given{eval.Candidate{Program: "1 0", Result: eval.Result{Valid: true, Score: 0.1,
+		Cases: []float64{1, 0, 0, 0}}}}
 	l := newLayers(t, cfg)
 	run(t, l, 1000)
 	if got := spent(l.Result()); !slices.Equal(got, []int{0, 40}) {
@@ -179,7 +185,8 @@ func TestStageTwoThatCannotBeMade(t *testing.T) {
 	for _, err := range []error{errors.New("no room"), nil} {
 		cfg := config(t, llm.Func(writer), 1)
 		cfg.Combine = func([]eval.Candidate) (evolve.Arm, error) { return nil, err }
-		res, got := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{newLayers(t, cfg)}, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: 40}})
+		res, got := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{newLayers(t, cfg)}, Policy: bandit.Random{},
+			Budget: evolve.Budget{Calls: 40}})
 		if got == nil || !strings.Contains(got.Error(), "combining 3 bases") || res.Calls != 20 || !res.Best.Result.Valid {
 			t.Errorf("error %v after %d calls; want one after stage one, with its best", got, res.Calls)
 		}

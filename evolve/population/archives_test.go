@@ -20,11 +20,18 @@ func TestTop(t *testing.T) {
 		want   []int
 		kept   []bool
 	}{
-		{"best first", []*population.Member{member(0, "", 1), member(1, "", 3), member(2, "", 2)}, []int{1, 2, 0}, []bool{true, true, true}},
-		{"a better one replaces the worst", []*population.Member{member(0, "", 1), member(1, "", 2), member(2, "", 3), member(3, "", 4)}, []int{3, 2, 1}, []bool{true, true, true, true}},
-		{"a tie with the worst does not", []*population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 1), member(3, "", 1)}, []int{0, 1, 2}, []bool{true, true, true, false}},
-		{"of equals the one that came first is first, and stays", []*population.Member{member(5, "", 1), member(3, "", 1), member(4, "", 1), member(1, "", 2)}, []int{1, 5, 3}, []bool{true, true, true, true}},
-		{"a valid one replaces an invalid one at any score", []*population.Member{invalid(0, ""), member(1, "", -9), member(2, "", -8), member(3, "", -7)}, []int{3, 2, 1}, []bool{true, true, true, true}},
+		{"best first", []*population.Member{member(0, "", 1), member(1, "", 3), member(2, "", 2)}, []int{1, 2, 0},
+			[]bool{true, true, true}},
+		{"a better one replaces the worst", []*population.Member{member(0, "", 1), member(1, "", 2), member(2, "", 3),
+			member(3, "", 4)}, []int{3, 2, 1}, []bool{true, true, true, true}},
+		{"a tie with the worst does not", []*population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 1),
+			member(3, "", 1)}, []int{0, 1, 2}, []bool{true, true, true, false}},
+		{"of equals the one that came first is first, and stays",
+			[]*population.Member{member(5, "", 1), member(3, "", 1), member(4, "", 1), member(1, "", 2)}, []int{1, 5, 3},
+			[]bool{true, true, true, true}},
+		{"a valid one replaces an invalid one at any score",
+			[]*population.Member{invalid(0, ""), member(1, "", -9), member(2, "", -8), member(3, "", -7)}, []int{3, 2, 1},
+			[]bool{true, true, true, true}},
 	} {
 		a := population.Top(3)
 		for i, m := range tt.add {
@@ -96,7 +103,8 @@ func TestArchivesHoldWhatTheySay(t *testing.T) {
 			return &population.Grid{Cell: func(c eval.Candidate) string { return c.Program[:1] }}
 		},
 		"Bins": func() population.Archive {
-			return &population.Grid{Bins: 3, Features: func(c eval.Candidate) []float64 { return []float64{float64(c.Program[0])} }}
+			return &population.Grid{Bins: 3,
+				Features: func(c eval.Candidate) []float64 { return []float64{float64(c.Program[0])} }}
 		},
 		"Fronts": func() population.Archive { return population.Fronts() },
 		"Islands": func() population.Archive {
@@ -191,7 +199,8 @@ func TestFronts(t *testing.T) {
 	}{
 		{"one that is the best at a case stays, however low its sum", [][]float64{{5, 5, 0}, {0, 0, 1}}, []int{0, 1}},
 		{"dominated everywhere, it leaves", [][]float64{{1, 1}, {2, 2}}, []int{1}},
-		{"its fronts keep another each, so the one with the lowest sum leaves", [][]float64{{1, 0, 0, 2}, {0, 1, 0, 3}, {1, 1, 0, 0}}, []int{1, 0}},
+		{"its fronts keep another each, so the one with the lowest sum leaves",
+			[][]float64{{1, 0, 0, 2}, {0, 1, 0, 3}, {1, 1, 0, 0}}, []int{1, 0}},
 		{"of two that are equal everywhere the older stays", [][]float64{{1, 2}, {1, 2}}, []int{0}},
 		{"a case that it does not have, it is the worst at", [][]float64{{1}, {0, -5}}, []int{0, 1}},
 		{"without cases the score is the one case", [][]float64{nil, nil}, []int{0}},
@@ -232,7 +241,9 @@ func TestFrontsAreNeeded(t *testing.T) {
 			f.Add(m)
 			holds := func(but int) bool {
 				for c := range best {
-					if !slices.ContainsFunc(f.Members(), func(m *population.Member) bool { return m.ID != but && m.Result.Cases[c] == best[c] }) {
+					if !slices.ContainsFunc(f.Members(), func(m *population.Member) bool {
+						return m.ID != but && m.Result.Cases[c] == best[c]
+					}) {
 						return false
 					}
 				}
@@ -259,7 +270,8 @@ func TestIslands(t *testing.T) {
 		{"nobody migrates", 0, [][]int{{1, 4, 0}, {2, 0}, {3, 0}}},
 		{"the best of each goes to the next, and no further", 2, [][]int{{3, 1, 4, 0}, {2, 1, 0}, {3, 2, 0}}},
 	} {
-		s := &population.Islands{Of: []population.Archive{population.Top(9), population.Top(9), population.Top(9)}, Every: tt.every}
+		s := &population.Islands{Of: []population.Archive{population.Top(9), population.Top(9), population.Top(9)},
+			Every: tt.every}
 		s.Add(member(0, "start", -1))
 		for i := range 3 {
 			s.AddTo(i, member(i+1, "", float64(i+1)))

@@ -24,7 +24,9 @@ func crowd(tb testing.TB, cfg Config, n int) (*Population, []string) {
 	programs := family(2*n, 200, rand.New(rand.NewPCG(1, 1)))
 	var err error
 	if cfg.Task, err = task.New(task.Spec{Name: "crowd", Language: "javascript", Initial: programs[0],
-		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil })}); err != nil {
+		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+			return eval.Result{Valid: true}, nil
+		})}); err != nil {
 		tb.Fatal(err)
 	}
 	cfg.LLM = llm.Func(func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, nil })
@@ -54,8 +56,10 @@ func bear(tb testing.TB, p *Population, program string, i int) (why string) {
 			tb.Fatal(err)
 		}
 	}
-	c := evolve.Child{ID: p.born, Parents: b.Parents, Operator: b.Operator, Err: why, Attempts: []llm.Attempt{{Status: llm.OK}},
-		Candidate: eval.Candidate{Program: program, Result: eval.Result{Valid: true, Score: rand.New(rand.NewPCG(2, uint64(p.born))).NormFloat64()}}}
+	c := evolve.Child{ID: p.born, Parents: b.Parents, Operator: b.Operator, Err: why,
+		Attempts: []llm.Attempt{{Status: llm.OK}},
+		Candidate: eval.Candidate{Program: program, Result: eval.Result{Valid: true,
+			Score: rand.New(rand.NewPCG(2, uint64(p.born))).NormFloat64()}}}
 	p.take(tb.Context(), nil, c)
 	return why
 }
@@ -76,12 +80,14 @@ func BenchmarkChild(b *testing.B) {
 		{"All,PowerLaw", Config{Archive: All(0), Select: PowerLaw(1)}},
 		{"All,PowerLaw(2)", Config{Archive: All(0), Select: PowerLaw(2)}},
 		{"All,Weighted", Config{Archive: All(0), Select: Weighted(10)}},
-		{"All,Uniform,Rank", Config{Archive: All(0), Select: Uniform(), Credit: Rank, Operators: []Operator{Rewrite{}, Explore{}}}},
+		{"All,Uniform,Rank", Config{Archive: All(0), Select: Uniform(), Credit: Rank,
+			Operators: []Operator{Rewrite{}, Explore{}}}},
 		{"Grid", Config{Archive: &Grid{Features: length, Bins: 100}, Select: Uniform()}},
 		{"Top,gates", Config{Archive: Top(40), Gates: gates()}},
 		{"all", Config{Archive: All(members), Select: PowerLaw(1), Gates: gates(), Memory: []Memory{&Attempts{}},
 			Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}},
-		{"All,Cross,Merge", Config{Archive: All(0), Select: PowerLaw(1), Operators: []Operator{Rewrite{}, Cross{}, &Merge{Split: words}}}},
+		{"All,Cross,Merge", Config{Archive: All(0), Select: PowerLaw(1),
+			Operators: []Operator{Rewrite{}, Cross{}, &Merge{Split: words}}}},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			p, next := crowd(b, tt.cfg, members)
@@ -104,7 +110,8 @@ func words(program string) []string { return strings.SplitAfter(program, " ") }
 // the newest ones that Unlike compares with and up to 64 MiB of those that children were made of.
 func TestMemory(t *testing.T) {
 	children, most := notrun.Length(8_000, 100_000), notrun.Length(6.4, 40)
-	p, next := crowd(t, Config{Archive: Top(40), Select: PowerLaw(1), Gates: []Gate{Unseen()}, Memory: []Memory{&Attempts{}},
+	p, next := crowd(t, Config{Archive: Top(40), Select: PowerLaw(1), Gates: []Gate{Unseen()},
+		Memory:    []Memory{&Attempts{}},
 		Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}, 1000)
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -12,7 +12,8 @@ func TestMergedLines(t *testing.T) {
 		own                                   bool
 	}{
 		{"each has changed a line", "a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n", true},
-		{"both have changed one: the better one's, and nothing is the worse one's", "a\nb\n", "A\nb\n", "X\nb\n", "A\nb\n", false},
+		{"both have changed one: the better one's, and nothing is the worse one's", "a\nb\n", "A\nb\n", "X\nb\n", "A\nb\n",
+			false},
 		{"both have changed one alike", "a\nb\nc\n", "A\nb\nc\n", "A\nb\nC\n", "A\nb\nC\n", false},
 		{"lines that were added", "a\nb\n", "a\nx\nb\n", "a\nb\ny\n", "a\nx\nb\ny\n", true},
 		{"lines that were deleted", "a\nb\nc\nd\ne\n", "a\nc\nd\ne\n", "a\nb\nc\nd\n", "a\nc\nd\n", true},

@@ -36,14 +36,16 @@ func doomedRun(t *testing.T, path string, fault int64) (*evolve.Result, any, err
 		}
 		return inner.Evaluate(ctx, program)
 	}))
-	p := newPopulation(t, population.Config{Task: tk, LLM: slow(3), N: 6, Seed: 11, Archive: population.Top(5), Select: population.Uniform(),
+	p := newPopulation(t, population.Config{Task: tk, LLM: slow(3), N: 6, Seed: 11, Archive: population.Top(5),
+		Select: population.Uniform(),
 		Memory: []population.Memory{&population.Scratchpad{Every: 3}}})
 	j, err := journal.Open(path, journal.Config{Resume: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	res, failed := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Journal: j, Budget: evolve.Budget{Calls: 60}})
+	res, failed := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Journal: j,
+		Budget: evolve.Budget{Calls: 60}})
 	data, err := json.Marshal(report.NewGreedy(res, report.Header{Task: "numbers", N: 6}, 11))
 	if err != nil {
 		t.Fatal(err)

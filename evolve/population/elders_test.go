@@ -12,7 +12,8 @@ import (
 func lineOf(n int, r *rand.Rand) (*elders, []*Member) {
 	e, all := newElders(), make([]*Member, n)
 	for id := range all {
-		m := &Member{ID: id, Candidate: eval.Candidate{Program: fmt.Sprint(id), Result: eval.Result{Valid: true, Score: float64(r.IntN(5))}}}
+		m := &Member{ID: id, Candidate: eval.Candidate{Program: fmt.Sprint(id),
+			Result: eval.Result{Valid: true, Score: float64(r.IntN(5))}}}
 		for range min(id, 1+r.IntN(2)) {
 			m.Parents = append(m.Parents, max(0, id-1-r.IntN(6)))
 		}

@@ -32,7 +32,8 @@ var adder = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error)
 	if next == "7" {
 		next = "seven"
 	}
-	return llm.Reply{Text: "```text\n" + strings.TrimSpace(program) + " " + next + "\n```", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+	return llm.Reply{Text: "```text\n" + strings.TrimSpace(program) + " " + next + "\n```",
+		Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 })
 
 // search runs a population for some calls and prints what came of it.
@@ -65,7 +66,8 @@ func (halves) Brief(v *population.View) evolve.Brief {
 }
 
 func ExampleOperator() {
-	res := search(population.Config{N: 4, Archive: population.Top(5), Operators: []population.Operator{population.Rewrite{}, halves{}}}, 30)
+	res := search(population.Config{N: 4, Archive: population.Top(5),
+		Operators: []population.Operator{population.Rewrite{}, halves{}}}, 30)
 	made := map[string]int{}
 	for _, g := range res.Arms[0].Generations {
 		for _, c := range g.Children {

@@ -51,7 +51,8 @@ func ExampleChoice() {
 
 // Fixed shares are the baseline for a bandit over operators.
 func ExampleConfig_shares() {
-	res := search(population.Config{N: 8, Operators: []population.Operator{population.Rewrite{}, population.Explore{}}, Policy: bandit.Shares{0.9, 0.1}}, 80)
+	res := search(population.Config{N: 8, Operators: []population.Operator{population.Rewrite{}, population.Explore{}},
+		Policy: bandit.Shares{0.9, 0.1}}, 80)
 	fmt.Println(operators(res))
 	// Output: map[explore:8 rewrite:72]
 }
@@ -59,7 +60,9 @@ func ExampleConfig_shares() {
 // The placebo of a cross: the same prompt, with the parent in place of the partner.
 func ExampleCross() {
 	for _, self := range []bool{false, true} {
-		res := search(population.Config{N: 8, Archive: population.Top(8), Operators: []population.Operator{population.Rewrite{}, population.Cross{Self: self}}, Policy: bandit.Shares{0.7, 0.3}}, 80)
+		res := search(population.Config{N: 8, Archive: population.Top(8),
+			Operators: []population.Operator{population.Rewrite{}, population.Cross{Self: self}},
+			Policy:    bandit.Shares{0.7, 0.3}}, 80)
 		fmt.Println("self", self, operators(res), "best", res.Best.Result.Score)
 	}
 	// Output:
@@ -76,7 +79,8 @@ func ExampleRepair() {
 		}
 		return adder(ctx, req)
 	})
-	p, err := population.New(population.Config{Task: sum(), LLM: fixer, N: 8, Window: 1, Seed: 2, Operators: []population.Operator{population.Rewrite{}, population.Repair{}}})
+	p, err := population.New(population.Config{Task: sum(), LLM: fixer, N: 8, Window: 1, Seed: 2,
+		Operators: []population.Operator{population.Rewrite{}, population.Repair{}}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -97,7 +101,8 @@ func ExampleMerge() {
 		fmt.Println(err)
 		return
 	}
-	p, err := population.New(population.Config{Task: tk, LLM: editor, N: 40, Window: 1, Archive: population.Top(8), Select: population.Uniform(),
+	p, err := population.New(population.Config{Task: tk, LLM: editor, N: 40, Window: 1, Archive: population.Top(8),
+		Select:    population.Uniform(),
 		Operators: []population.Operator{population.Rewrite{}, &population.Merge{}}, OnChild: func(c evolve.Child) {
 			if c.Operator == "merge" && len(c.Parents) == 2 && !c.Asked() && c.ID < 30 {
 				fmt.Printf("%d of %v: %q\n", c.ID, c.Parents, c.Program)
@@ -136,7 +141,8 @@ func ExampleScratchpad() {
 		}
 		return adder(ctx, req)
 	})
-	p, err := population.New(population.Config{Task: sum(), LLM: noting, N: 8, Memory: []population.Memory{&population.Scratchpad{Every: 8}}})
+	p, err := population.New(population.Config{Task: sum(), LLM: noting, N: 8,
+		Memory: []population.Memory{&population.Scratchpad{Every: 8}}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -158,11 +164,14 @@ func ExampleConfig_gepa() {
 	p, err := population.New(population.Config{
 		Task: tk, LLM: editor, N: 1, Archive: population.Fronts(), Select: population.FrontFrequency(),
 		Operators: []population.Operator{
-			population.Rewrite{Label: "reflect", Instruction: "Read the feedback of each case, say what went wrong, and rewrite."},
+			population.Rewrite{Label: "reflect",
+				Instruction: "Read the feedback of each case, say what went wrong, and rewrite."},
 			&population.Merge{},
 		},
 		Policy: bandit.Shares{0.9, 0.1},
-		Gates:  []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return distances{1 + v.Step%6} }}},
+		Gates: []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator {
+			return distances{1 + v.Step%6}
+		}}},
 	})
 	if err != nil {
 		fmt.Println(err)

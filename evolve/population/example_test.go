@@ -53,7 +53,8 @@ func ExampleConfig_llmEvo() {
 // scratchpad. Its ensemble of models is the LLM (llm/ensemble). The best are shown last.
 func ExampleConfig_shinka() {
 	show := func(v *population.View) []task.Section {
-		beside := append(v.Sample(v.Part.Members(), population.Uniform(), 1), v.Sample(v.Part.Members(), population.Best(), 1)...)
+		beside := append(v.Sample(v.Part.Members(), population.Uniform(), 1),
+			v.Sample(v.Part.Members(), population.Best(), 1)...)
 		return append(v.Sections, population.Inspirations(beside...))
 	}
 	res := search(population.Config{
@@ -110,7 +111,8 @@ func ExampleFronts() {
 	f := population.Fronts()
 	for i, cases := range [][]float64{{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 2}} {
 		sum := cases[0] + cases[1] + cases[2]
-		f.Add(&population.Member{ID: i, Candidate: eval.Candidate{Result: eval.Result{Valid: true, Score: sum, Cases: cases}}})
+		f.Add(&population.Member{ID: i, Candidate: eval.Candidate{Result: eval.Result{Valid: true, Score: sum,
+			Cases: cases}}})
 	}
 	for _, m := range f.Members() {
 		fmt.Println(m.ID, m.Result.Cases)
@@ -151,8 +153,10 @@ func ExampleIslands() {
 // Selectors draw from a stream that is given to them, so that a child is the same whenever it is made again.
 func ExampleSelector() {
 	from := []*population.Member{member(1, "a", 4), member(2, "b", 3), member(3, "c", 2), member(4, "d", 1)}
-	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.PowerLaw(1), population.Weighted(10),
-		population.Tournament(2), population.FrontFrequency(), population.Choice(0.2, population.Uniform(), population.Best())} {
+	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.PowerLaw(1),
+		population.Weighted(10),
+		population.Tournament(2), population.FrontFrequency(),
+		population.Choice(0.2, population.Uniform(), population.Best())} {
 		r, counts := rand.New(rand.NewPCG(1, 2)), [5]int{}
 		for range 1000 {
 			counts[by.Select(from, r).ID]++
@@ -188,7 +192,8 @@ func ExampleUnlike() {
 	gate := &population.Unlike{Most: 0.5, Shingle: 2}
 	v := &population.View{Task: script(), Taken: 1}
 	take(gate, member(12, "let total = 0; for (const x of list) total += x; return total", 1))
-	for _, program := range []string{"let total = 1; for (const x of list) total += x; return total", "return list.reduce((a, b) => a + b, 0)"} {
+	for _, program := range []string{"let total = 1; for (const x of list) total += x; return total",
+		"return list.reduce((a, b) => a + b, 0)"} {
 		why, err := gate.Admit(context.Background(), v, program)
 		fmt.Printf("%q %v\n", why, err)
 	}
@@ -199,7 +204,9 @@ func ExampleUnlike() {
 
 // A few cases come first: numbers are to be small as well. The parent is compared on the same.
 func ExampleScreen() {
-	small := eval.Scored(lengths{}, "main", func(out json.RawMessage) eval.Result { return eval.Result{Valid: true, Score: -float64(len(out))} })
+	small := eval.Scored(lengths{}, "main", func(out json.RawMessage) eval.Result {
+		return eval.Result{Valid: true, Score: -float64(len(out))}
+	})
 	gate := population.Screen{On: func(*population.View) eval.Evaluator { return small }}
 	v := &population.View{Task: sum(), Parent: member(1, "1 2 3", 0)}
 	for _, program := range []string{"1 2", "1 2 3 4"} {
@@ -218,7 +225,8 @@ func ExampleAttempts() {
 		prompts = append(prompts, req.Messages[1].Content)
 		return adder(ctx, req)
 	})
-	p, err := population.New(population.Config{Task: sum(), LLM: model, N: 3, Window: 1, Memory: []population.Memory{&population.Attempts{Most: 2}}})
+	p, err := population.New(population.Config{Task: sum(), LLM: model, N: 3, Window: 1,
+		Memory: []population.Memory{&population.Attempts{Most: 2}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -80,9 +80,11 @@ func TestJudge(t *testing.T) {
 			return llm.Reply{Text: tt.reply}, tt.err
 		})
 		gate := &population.Unlike{Judge: model}
-		p := newPopulation(t, population.Config{Task: script(), LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-			return ok("```js\nreturn a * b // again\n```"), nil
-		}), N: 1, Start: &eval.Candidate{Program: "return a * b", Result: eval.Result{Valid: true}}, Gates: []population.Gate{gate}})
+		p := newPopulation(t, population.Config{Task: script(),
+			LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+				return ok("```js\nreturn a * b // again\n```"), nil
+			}), N: 1, Start: &eval.Candidate{Program: "return a * b", Result: eval.Result{Valid: true}},
+			Gates: []population.Gate{gate}})
 		gen, err := p.Step(t.Context(), nil)
 		switch {
 		case tt.fails:

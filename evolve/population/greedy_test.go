@@ -69,7 +69,8 @@ func TestDriftIsGreedy(t *testing.T) {
 				return list
 			}
 			neutral := func(neutral bool) []evolve.Child {
-				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: stepped(t, "0"), LLM: slow(1), N: 16, Window: window, Strict: !neutral})
+				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: stepped(t, "0"), LLM: slow(1), N: 16, Window: window,
+					Strict: !neutral})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -107,12 +108,14 @@ func TestOneProgramIsGreedy(t *testing.T) {
 			}
 			of := map[bool][]evolve.Child{}
 			for neutral, archive := range map[bool]population.Archive{false: population.Top(1), true: population.Drift()} {
-				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: climber, N: n, Window: window, Seed: seed, Strict: !neutral})
+				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: climber, N: n, Window: window, Seed: seed,
+					Strict: !neutral})
 				if err != nil {
 					t.Fatal(err)
 				}
 				of[neutral] = children(g)
-				got := children(newPopulation(t, population.Config{Task: tk, LLM: climber, N: n, Window: window, Seed: seed, Archive: archive}))
+				got := children(newPopulation(t, population.Config{Task: tk, LLM: climber, N: n, Window: window, Seed: seed,
+					Archive: archive}))
 				if diff := cmp.Diff(of[neutral], got, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("seed %d, ties %v, %v: (-greedy +population)\n%s", seed, ties, archive, diff)
 				}
@@ -162,7 +165,8 @@ func TestByIndexDoesNotDependOnWhatEndsFirst(t *testing.T) {
 		var want string
 		for shuffle := range uint64(5) {
 			synctest.Test(t, func(t *testing.T) {
-				res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{mustMixed(t, late(shuffle), window, evolve.ByIndex)},
+				res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{mustMixed(t, late(shuffle), window,
+					evolve.ByIndex)},
 					Budget: evolve.Budget{Rounds: 4}})
 				if err != nil {
 					t.Fatal(err)
@@ -171,7 +175,8 @@ func TestByIndexDoesNotDependOnWhatEndsFirst(t *testing.T) {
 				var got string
 				for _, g := range res.Arms[0].Generations {
 					for _, c := range g.Children {
-						got += fmt.Sprintf("%d %v %s %d %q %v %s\n", c.ID, c.Parents, c.Operator, c.Seed, c.Program, c.Result.Score, c.Err)
+						got += fmt.Sprintf("%d %v %s %d %q %v %s\n", c.ID, c.Parents, c.Operator, c.Seed, c.Program, c.Result.Score,
+							c.Err)
 					}
 				}
 				if want == "" {
@@ -205,10 +210,12 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 			}
 			target := -1.0 // reached from the start: no draw is compared
 			p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, Breadth: b})
-			_, err = evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Target: &target}, Journal: j})
+			_, err = evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Target: &target},
+				Journal: j})
 			j.Close()
 		}
-		if tt.same && err != nil || !tt.same && (!errors.Is(err, journal.ErrDiverged) || !strings.Contains(err.Error(), "breadth")) {
+		if tt.same && err != nil || !tt.same && (!errors.Is(err, journal.ErrDiverged) ||
+			!strings.Contains(err.Error(), "breadth")) {
 			t.Errorf("%s: %v", tt.reason, err)
 		}
 	}

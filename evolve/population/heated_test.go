@@ -20,7 +20,8 @@ func TestTemperatures(t *testing.T) {
 		seen[*req.Temperature]++
 		return ok("1"), nil
 	})
-	p := newPopulation(t, population.Config{Task: numbers(t, "1"), LLM: llm.Limit(model, 1), N: 300, Temperatures: []float64{0, 0.5, 1}})
+	p := newPopulation(t, population.Config{Task: numbers(t, "1"), LLM: llm.Limit(model, 1), N: 300,
+		Temperatures: []float64{0, 0.5, 1}})
 	if _, err := p.Step(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func TestTemperatures(t *testing.T) {
 	if name := p.String(); !strings.Contains(name, "at temperatures [0 0.5 1]") {
 		t.Errorf("it prints itself as %s", name)
 	}
-	if _, err := population.New(population.Config{Task: numbers(t, "1"), LLM: model, Temperatures: []float64{0.5, -1}}); err == nil ||
+	if _, err := population.New(population.Config{Task: numbers(t, "1"), LLM: model,
+		Temperatures: []float64{0.5, -1}}); err == nil ||
 		!strings.Contains(err.Error(), "Config.Temperatures is [0.5 -1]") {
 		t.Errorf("a temperature below 0: %v", err)
 	}

@@ -102,7 +102,8 @@ func run(t testing.TB, arm evolve.Arm, calls int) *evolve.Result {
 
 // member is a valid one.
 func member(id int, program string, score float64) *population.Member {
-	return &population.Member{ID: id, Candidate: eval.Candidate{Program: program, Result: eval.Result{Valid: true, Score: score}}}
+	return &population.Member{ID: id, Candidate: eval.Candidate{Program: program,
+		Result: eval.Result{Valid: true, Score: score}}}
 }
 
 // invalid is one that is not.
@@ -138,5 +139,6 @@ func script() task.Task {
 
 // take tells a gate of a program that was scored, as a search does.
 func take(g population.Gate, m *population.Member) {
-	g.(interface{ Follow(population.Birth) }).Follow(population.Birth{Child: evolve.Child{Candidate: m.Candidate, ID: m.ID}, Task: script()})
+	g.(interface{ Follow(population.Birth) }).Follow(population.Birth{Child: evolve.Child{Candidate: m.Candidate,
+		ID: m.ID}, Task: script()})
 }

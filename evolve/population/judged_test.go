@@ -29,14 +29,17 @@ func TestCallsOfGatesAreSetAside(t *testing.T) {
 		return ok([]string{"VERDICT: NEW", "VERDICT: SAME"}[req.Seed%2]), nil
 	})
 	children := func(t *testing.T, path string) (list []string, unpaid int) {
-		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: late, N: 8, Seed: 5, Archive: population.Top(6), Select: population.Uniform(),
-			Gates: []population.Gate{&population.Unlike{Most: 0.5, Judge: judge, Like: func(a, b string) float64 { return float64(len(a)+len(b)) / 40 }}}})
+		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: late, N: 8, Seed: 5, Archive: population.Top(6),
+			Select: population.Uniform(),
+			Gates: []population.Gate{&population.Unlike{Most: 0.5, Judge: judge,
+				Like: func(a, b string) float64 { return float64(len(a)+len(b)) / 40 }}}})
 		j, err := journal.Open(path, journal.Config{Resume: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer j.Close()
-		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Journal: j, Budget: evolve.Budget{Calls: 100}})
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Journal: j,
+			Budget: evolve.Budget{Calls: 100}})
 		if err != nil || res.Calls < 99 || res.Calls > 100 || res.Limit != "Calls" {
 			t.Fatalf("%d calls, stopped by %s: %v", res.Calls, res.Limit, err)
 		}

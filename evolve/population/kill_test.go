@@ -43,7 +43,8 @@ func mixedRun(t *testing.T, path string, l llm.LLM, window int, order evolve.Ord
 		t.Fatal(err)
 	}
 	defer j.Close()
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight, Budget: evolve.Budget{Rounds: 5}, Journal: j})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, InFlight: inFlight,
+		Budget: evolve.Budget{Rounds: 5}, Journal: j})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,9 @@ func TestLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		even := func(c eval.Candidate) string { return fmt.Sprint("even ", int(c.Result.Score)%2 == 0) }
 		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: slow(1), N: 12, Seed: 4,
-			Archive:   &population.Islands{Of: []population.Archive{&population.Grid{Cell: even}, &population.Grid{Cell: even}}},
-			Select:    population.Choice(0.5, population.Uniform(), population.Choice(0, population.Uniform(), population.Best())),
+			Archive: &population.Islands{Of: []population.Archive{&population.Grid{Cell: even}, &population.Grid{Cell: even}}},
+			Select: population.Choice(0.5, population.Uniform(),
+				population.Choice(0, population.Uniform(), population.Best())),
 			Operators: []population.Operator{population.Rewrite{}, population.Explore{}},
 		})
 		res := run(t, p, 48)
@@ -70,7 +71,8 @@ func TestNoLabels(t *testing.T) {
 
 // A member of a grid by features stands in bins, whether it was kept or not.
 func TestPlaceByFeatures(t *testing.T) {
-	g := &population.Grid{Bins: 2, Features: func(c eval.Candidate) []float64 { return []float64{float64(len(c.Program))} }}
+	g := &population.Grid{Bins: 2,
+		Features: func(c eval.Candidate) []float64 { return []float64{float64(len(c.Program))} }}
 	for id := range 8 {
 		g.Add(member(id, strings.Repeat("x", id), 1))
 	}

@@ -84,8 +84,10 @@ func TestNearestIsExact(t *testing.T) {
 					}
 				}
 				id, like, found := index.nearest(set, least, from, to)
-				if found != (best >= least && best > 0) || found && (math.Abs(like-best) > 1e-12 || math.Abs(brute(set, sets[id])-best) > 1e-12) {
-					t.Fatalf("k %d, at least %v in %d..%d: program %d at %v, found %v; the nearest is at %v", k, least, from, to, id, like, found, best)
+				if found != (best >= least && best > 0) || found &&
+					(math.Abs(like-best) > 1e-12 || math.Abs(brute(set, sets[id])-best) > 1e-12) {
+					t.Fatalf("k %d, at least %v in %d..%d: program %d at %v, found %v; the nearest is at %v", k, least, from, to, id,
+						like, found, best)
 				}
 			}
 		}

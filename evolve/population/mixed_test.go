@@ -74,7 +74,8 @@ var editor = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error
 	case u < 0.05:
 		return ok("No."), nil
 	case u < 0.08:
-		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout}}}, &llm.Error{Status: llm.Timeout, Err: context.DeadlineExceeded}
+		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout}}},
+			&llm.Error{Status: llm.Timeout, Err: context.DeadlineExceeded}
 	case u < 0.16:
 		lines[at] = "broken"
 	case u < 0.2:
@@ -110,11 +111,14 @@ func mixed(l llm.LLM, seed uint32, window int, order evolve.Order) (*population.
 		Archive: &population.Islands{Every: 15, Rate: 0.2, Of: []population.Archive{
 			population.Top(12), grid, population.Fronts(), population.All(20)}},
 		Islands: &bandit.UCB1{},
-		Select:  population.Choice(0.5, population.Weighted(10), population.Choice(0.5, population.PowerLaw(1), population.FrontFrequency())),
+		Select: population.Choice(0.5, population.Weighted(10),
+			population.Choice(0.5, population.PowerLaw(1), population.FrontFrequency())),
 		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{Partners: 2},
 			population.Repair{}, &population.Merge{},
-			population.Rewrite{Label: "constants", Instruction: "Change only the values of numeric constants of the program to raise its score."},
-			population.Rewrite{Label: "one line", Instruction: "Change exactly one statement of the program to raise its score."}},
+			population.Rewrite{Label: "constants",
+				Instruction: "Change only the values of numeric constants of the program to raise its score."},
+			population.Rewrite{Label: "one line",
+				Instruction: "Change exactly one statement of the program to raise its score."}},
 		Credit: population.Rank,
 		Gates: []population.Gate{population.Unseen(), &population.Unlike{Most: 0.9, Shingle: 1, Judge: l},
 			population.Screen{On: func(v *population.View) eval.Evaluator { return distances{1 + v.Step%3} }, Ties: true}},

@@ -49,14 +49,16 @@ func askers() []population.Operator {
 		}},
 		population.Explore{Directions: []string{"Go east.", "Go west."}}, population.Cross{Partners: 2},
 		population.Cross{Label: "self", Self: true}, population.Repair{},
-		population.Rewrite{Label: "constants", Instruction: "Change only the values of numeric constants of the program to raise its score."},
+		population.Rewrite{Label: "constants",
+			Instruction: "Change only the values of numeric constants of the program to raise its score."},
 		population.Rewrite{Label: "one line", Instruction: "Change exactly one statement of the program to raise its score."},
 	}
 }
 
 // Each operator asks for what it says, of the parents that the record names.
 func TestOperatorsAsk(t *testing.T) {
-	prompts, children := asked(t, population.Config{Archive: population.Top(6), Select: population.Uniform(), Policy: bandit.Random{},
+	prompts, children := asked(t, population.Config{Archive: population.Top(6), Select: population.Uniform(),
+		Policy:    bandit.Random{},
 		Operators: askers()}, 300)
 	for _, tt := range []struct {
 		operator string
@@ -115,8 +117,10 @@ func TestOperatorsAsk(t *testing.T) {
 
 // A child of a merge costs no call, has two parents, and its lines are theirs.
 func TestMergeCombines(t *testing.T) {
-	_, children := asked(t, population.Config{Archive: population.Top(12), Select: population.Uniform(), Policy: bandit.Shares{0.7, 0.3},
-		Operators: []population.Operator{population.Rewrite{}, &population.Merge{Split: func(p string) []string { return strings.SplitAfter(p, "\n") }}}}, 150)
+	_, children := asked(t, population.Config{Archive: population.Top(12), Select: population.Uniform(),
+		Policy: bandit.Shares{0.7, 0.3},
+		Operators: []population.Operator{population.Rewrite{},
+			&population.Merge{Split: func(p string) []string { return strings.SplitAfter(p, "\n") }}}}, 150)
 	programs := map[int]string{0: "0\n0\n0\n0\n0\n0"}
 	merges, pairs := 0, map[string]bool{}
 	for _, c := range children {
@@ -154,8 +158,9 @@ func TestMergeCombines(t *testing.T) {
 // The policy learns which operator pays: one that asks for nothing useful comes to have few children.
 func TestPolicyLearnsOperators(t *testing.T) {
 	useless := population.Rewrite{Label: "useless", Instruction: "VERDICT"} // to which the stand-in writes no program
-	prompts, _ := asked(t, population.Config{Archive: population.Top(4), Operators: []population.Operator{population.Rewrite{}, useless},
-		Credit: population.Rank}, 400)
+	prompts, _ := asked(t, population.Config{Archive: population.Top(4),
+		Operators: []population.Operator{population.Rewrite{}, useless},
+		Credit:    population.Rank}, 400)
 	if good, bad := len(prompts["rewrite"]), len(prompts["useless"]); bad > good/3 || bad == 0 {
 		t.Errorf("%d children by the operator that works and %d by the one that does not", good, bad)
 	}
@@ -164,7 +169,8 @@ func TestPolicyLearnsOperators(t *testing.T) {
 // Islands under a policy: a child is added to the island of its parent, and each breeds.
 func TestIslandsBreedApart(t *testing.T) {
 	parts := []population.Archive{population.Top(5), population.Top(5), population.Top(5)}
-	_, children := asked(t, population.Config{Archive: &population.Islands{Of: parts}, Select: population.Uniform(), Islands: &bandit.UCB1{}}, 200)
+	_, children := asked(t, population.Config{Archive: &population.Islands{Of: parts}, Select: population.Uniform(),
+		Islands: &bandit.UCB1{}}, 200)
 	parent := map[int]int{}
 	for _, c := range children {
 		parent[c.ID] = c.Parents[0]
@@ -237,13 +243,15 @@ func TestRewriteAsDiff(t *testing.T) {
 		return ok("```text\n2\n```"), nil
 	})
 	got := map[string]string{}
-	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: model, N: 8, Policy: bandit.Random{}, Operators: []population.Operator{
-		population.Rewrite{Label: "diff", Form: task.AsDiff}, population.Rewrite{Label: "full"}},
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: model, N: 8, Policy: bandit.Random{},
+		Operators: []population.Operator{
+			population.Rewrite{Label: "diff", Form: task.AsDiff}, population.Rewrite{Label: "full"}},
 		OnChild: func(c evolve.Child) { got[c.Operator] += c.Program + c.Err }})
 	if _, err := p.Step(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Trim(got["diff"], "1") != "" || strings.Trim(got["full"], "2") != "" || len(got["diff"])*len(got["full"]) == 0 {
+	if strings.Trim(got["diff"], "1") != "" || strings.Trim(got["full"], "2") != "" ||
+		len(got["diff"])*len(got["full"]) == 0 {
 		t.Errorf("programs by operator: %v", got)
 	}
 }
@@ -276,8 +284,10 @@ func (d diary) Learn(_ context.Context, s *population.Season) error {
 // Memories count what their notes have brought, so they are told which children were shown them.
 func TestMemoriesKnowWhoWasShownNotes(t *testing.T) {
 	told := diary{}
-	run(t, newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 8, Seed: 3, Memory: []population.Memory{told},
-		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, maker{}}, Policy: bandit.Shares{1, 1, 1}}), 32)
+	run(t, newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 8, Seed: 3,
+		Memory:    []population.Memory{told},
+		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, maker{}},
+		Policy:    bandit.Shares{1, 1, 1}}), 32)
 	for operator, want := range map[string]string{"rewrite": "tip", "explore": "", "maker": ""} {
 		if len(told[operator]) == 0 {
 			t.Errorf("%s made no child", operator)
@@ -316,8 +326,10 @@ func TestMemoriesKnowWhatPromptsShowed(t *testing.T) {
 	}{
 		{"notes are left out", hidden, population.Rewrite{}, map[string]bool{"": true}},
 		{"around other wrappers too", task.WithEvaluator(hidden, hidden), population.Rewrite{}, map[string]bool{"": true}},
-		{"nothing left for a word", task.WithBounds(numbers(t, "0"), task.Bounds{task.ShowNotes: -3}), population.Rewrite{}, map[string]bool{"": true}},
-		{"room for it", task.WithBounds(numbers(t, "0"), task.Bounds{task.ShowNotes: 1}), population.Rewrite{}, map[string]bool{"tip": true}},
+		{"nothing left for a word", task.WithBounds(numbers(t, "0"), task.Bounds{task.ShowNotes: -3}), population.Rewrite{},
+			map[string]bool{"": true}},
+		{"room for it", task.WithBounds(numbers(t, "0"), task.Bounds{task.ShowNotes: 1}), population.Rewrite{},
+			map[string]bool{"tip": true}},
 		{"a Prepare decides", numbers(t, "0"), prepares{}, map[string]bool{"": true, "tip": true}},
 		{"a Prepare and bounds", hidden, prepares{}, map[string]bool{"": true}},
 	} {

@@ -92,12 +92,15 @@ func TestPartsCannotChangeTheClaim(t *testing.T) {
 	for name, cfg := range map[string]population.Config{
 		"exact":   {Archive: population.Top(4)},
 		"rescore": {Archive: population.Top(4), Noise: &evolve.Noise{Rescore: 0.5, Fresh: -1}},
-		"islands": {Archive: &population.Islands{Of: []population.Archive{population.Top(3), population.All(9)}, Every: 5}, Noise: &evolve.Noise{Rescore: 0.5, Fresh: -1}},
+		"islands": {Archive: &population.Islands{Of: []population.Archive{population.Top(3), population.All(9)}, Every: 5},
+			Noise: &evolve.Noise{Rescore: 0.5, Fresh: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg.Task, cfg.LLM, cfg.N, cfg.Window, cfg.Seed = tk, climber, 8, 1, 3
-			cfg.Operators, cfg.Gates, cfg.Memory = []population.Operator{scribbler{}}, []population.Gate{scribbler{}}, []population.Memory{scribbler{}}
-			res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{newPopulation(t, cfg)}, Budget: evolve.Budget{Rounds: 12}})
+			cfg.Operators, cfg.Gates, cfg.Memory = []population.Operator{scribbler{}}, []population.Gate{scribbler{}},
+				[]population.Memory{scribbler{}}
+			res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{newPopulation(t, cfg)},
+				Budget: evolve.Budget{Rounds: 12}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +113,8 @@ func TestPartsCannotChangeTheClaim(t *testing.T) {
 				}
 			}
 			if v := value(best.Program); best.Result.Score != v || best.Result.Metrics["value"] != v || most <= 0 {
-				t.Errorf("claims %v, metrics %v, for a program that scores %v; the best child scores %v", best.Result.Score, best.Result.Metrics, v, most)
+				t.Errorf("claims %v, metrics %v, for a program that scores %v; the best child scores %v", best.Result.Score,
+					best.Result.Metrics, v, most)
 			}
 			if v := value(best.Program); v != most {
 				t.Errorf("claims a program that scores %v, and the best child scores %v", v, most)

@@ -54,7 +54,8 @@ func TestRescoreKeepsTheClaimHonest(t *testing.T) {
 		var too [2][]float64 // claimed − true, without and with
 		for seed := range notrun.Length(30, 100) {
 			for i, again := range []float64{-1, 0.25} {
-				p := newPopulation(t, population.Config{Task: noisy(t, 0.05, uint64(seed)), LLM: climber, N: 8, Window: 1, Seed: uint32(seed),
+				p := newPopulation(t, population.Config{Task: noisy(t, 0.05, uint64(seed)), LLM: climber, N: 8, Window: 1,
+					Seed:    uint32(seed),
 					Archive: archive(), Noise: &evolve.Noise{Rescore: again, Fresh: -1}})
 				res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 30}})
 				if err != nil {
@@ -83,8 +84,10 @@ func TestRescoreIsRepeated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newPopulation(t, population.Config{Task: noisy(t, 0.05, seed), LLM: climber, N: 8, Seed: 1, Archive: population.Top(8), Noise: &evolve.Noise{Rescore: 0.5, Fresh: -1}})
-		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 10}, Journal: j})
+		p := newPopulation(t, population.Config{Task: noisy(t, 0.05, seed), LLM: climber, N: 8, Seed: 1,
+			Archive: population.Top(8), Noise: &evolve.Noise{Rescore: 0.5, Fresh: -1}})
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 10},
+			Journal: j})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,9 +16,12 @@ import (
 func clerk() *text.Task {
 	t, err := text.New(text.Config{
 		Name: "clerk", Parts: []text.Part{{Name: "role", Text: "a clerk"}, {Name: "rules", Text: "be brief"}},
-		Target: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) { return ok(req.Messages[0].Content), nil }),
-		Train:  []text.Case{{ID: "t", Input: "1"}}, Validation: []text.Case{{ID: "v", Input: "2"}}, HeldOut: []text.Case{{ID: "h", Input: "3"}},
-		Score: func(_ text.Case, reply string) (float64, string) { return float64(strings.Count(reply, "X")), "" },
+		Target: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+			return ok(req.Messages[0].Content), nil
+		}),
+		Train: []text.Case{{ID: "t", Input: "1"}}, Validation: []text.Case{{ID: "v", Input: "2"}},
+		HeldOut: []text.Case{{ID: "h", Input: "3"}},
+		Score:   func(_ text.Case, reply string) (float64, string) { return float64(strings.Count(reply, "X")), "" },
 	})
 	if err != nil {
 		panic(err)
@@ -34,7 +37,8 @@ func ExampleRewrite_inTurn() {
 		part, _, _ = strings.Cut(part, "\"")
 		return ok("```\nX " + part + "\n```"), nil
 	})
-	p, err := population.New(population.Config{Task: clerk(), LLM: model, N: 1, Operators: []population.Operator{population.Rewrite{Label: "in turn", InTurn: true}}})
+	p, err := population.New(population.Config{Task: clerk(), LLM: model, N: 1,
+		Operators: []population.Operator{population.Rewrite{Label: "in turn", InTurn: true}}})
 	if err != nil {
 		panic(err)
 	}
@@ -59,7 +63,8 @@ func TestInTurnWithoutParts(t *testing.T) {
 	cfg.Operators = []population.Operator{population.Rewrite{Label: "in turn", InTurn: true}}
 	turns := run(t, newPopulation(t, cfg), 32)
 	if plain.Best.Program != turns.Best.Program || plain.Calls != turns.Calls {
-		t.Errorf("it finds %q in %d calls, and a rewrite %q in %d", turns.Best.Program, turns.Calls, plain.Best.Program, plain.Calls)
+		t.Errorf("it finds %q in %d calls, and a rewrite %q in %d", turns.Best.Program, turns.Calls, plain.Best.Program,
+			plain.Calls)
 	}
 }
 
@@ -74,8 +79,10 @@ func TestInTurnGoesRound(t *testing.T) {
 		}
 		return ok(fmt.Sprintf("```\nno better %d\n```", len(parts))), nil
 	})
-	p := newPopulation(t, population.Config{Task: clerk(), LLM: model, N: 1, Operators: []population.Operator{population.Rewrite{Label: "in turn", InTurn: true}}})
-	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 4}}); err != nil {
+	p := newPopulation(t, population.Config{Task: clerk(), LLM: model, N: 1,
+		Operators: []population.Operator{population.Rewrite{Label: "in turn", InTurn: true}}})
+	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p},
+		Budget: evolve.Budget{Rounds: 4}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(parts, " "); got != "role rules role rules" {

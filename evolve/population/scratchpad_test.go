@@ -24,7 +24,8 @@ type noter struct {
 
 func (n *noter) Generate(_ context.Context, req llm.Request) (llm.Reply, error) {
 	n.asked = append(n.asked, req.Messages[0].Content)
-	return llm.Reply{Text: n.replies[min(len(n.asked), len(n.replies))-1], Attempts: []llm.Attempt{{Status: llm.OK}}}, n.err
+	return llm.Reply{Text: n.replies[min(len(n.asked), len(n.replies))-1], Attempts: []llm.Attempt{{Status: llm.OK}}},
+		n.err
 }
 
 // lesson has the scratchpad learn of n children, of which each is shown what it draws. A child is better than its
@@ -38,12 +39,15 @@ func lesson(t *testing.T, p *Scratchpad, l llm.LLM, n int, better func(notes []s
 	for i := range n {
 		birth := p.children + 1
 		notes := p.Section(&View{Birth: birth, Rand: rand.New(rand.NewPCG(uint64(birth), 5))}).Lines
-		b := Birth{Shown: []task.Section{task.Notes(notes...)}, Parent: &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}},
-			Child: evolve.Child{ID: birth, Candidate: eval.Candidate{Program: fmt.Sprint("child", i), Result: eval.Result{Valid: true}}}}
+		b := Birth{Shown: []task.Section{task.Notes(notes...)},
+			Parent: &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}},
+			Child: evolve.Child{ID: birth, Candidate: eval.Candidate{Program: fmt.Sprint("child", i),
+				Result: eval.Result{Valid: true}}}}
 		if better(notes) {
 			b.Result.Score = 1
 		}
-		s := &Season{Task: tk, Births: []Birth{b}, aside: aside{llm: l, birth: birth, stream: func(string, int) *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }}}
+		s := &Season{Task: tk, Births: []Birth{b}, aside: aside{llm: l, birth: birth,
+			stream: func(string, int) *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }}}
 		if err := p.Learn(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +76,8 @@ func TestScratchpadDropsWhatDoesNotHelp(t *testing.T) {
 	if len(l.asked) != 6 { // 200 children, every 30
 		t.Errorf("the model was asked %d times", len(l.asked))
 	}
-	if q := l.asked[3]; !strings.Contains(q, "- good (shown ") || !strings.Contains(q, `"lesson"`) || strings.Count(q, "became") != 30 {
+	if q := l.asked[3]; !strings.Contains(q, "- good (shown ") || !strings.Contains(q, `"lesson"`) ||
+		strings.Count(q, "became") != 30 {
 		t.Errorf("it is asked\n%s", q)
 	}
 }
@@ -144,7 +149,8 @@ func TestScratchpadWithoutAnAnswer(t *testing.T) {
 	if got := texts(p); !slices.Equal(got, []string{"old"}) || len(l.asked) != 3 {
 		t.Errorf("%v after %d calls that failed", got, len(l.asked))
 	}
-	s := &Season{Births: make([]Birth, 0), aside: aside{llm: &noter{replies: []string{""}, err: llm.ErrDraining}, stream: func(string, int) *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }}}
+	s := &Season{Births: make([]Birth, 0), aside: aside{llm: &noter{replies: []string{""}, err: llm.ErrDraining},
+		stream: func(string, int) *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }}}
 	p.attempts = []Birth{{Parent: &Member{}}, {Parent: &Member{}}}
 	s.Task, _ = task.New(task.Spec{Name: "lesson", Initial: "p", Evaluator: eval.Func(nil)})
 	if err := p.Learn(t.Context(), s); !errors.Is(err, llm.ErrDraining) {
@@ -163,7 +169,8 @@ func TestScratchpadThatIsNotShown(t *testing.T) {
 		s := &Season{Task: task.WithBounds(tk, task.Bounds{task.ShowNotes: tokens}), aside: aside{llm: l,
 			stream: func(string, int) *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }}}
 		for i := range 6 {
-			s.Births = []Birth{{Child: evolve.Child{ID: i + 1, Candidate: eval.Candidate{Program: fmt.Sprint(i)}}, Parent: &Member{}}}
+			s.Births = []Birth{{Child: evolve.Child{ID: i + 1, Candidate: eval.Candidate{Program: fmt.Sprint(i)}},
+				Parent: &Member{}}}
 			if err := p.Learn(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
@@ -207,7 +214,8 @@ func TestScratchpadShuffled(t *testing.T) {
 		questions[i] = l.asked[0]
 	}
 	first := `1. rewrite: "p" became "child0"; score 1, +1 over its parent`
-	if !strings.Contains(questions[0], first) || strings.Contains(questions[1], first) || strings.Count(questions[1], "score 1, +1") != 1 {
+	if !strings.Contains(questions[0], first) || strings.Contains(questions[1], first) ||
+		strings.Count(questions[1], "score 1, +1") != 1 {
 		t.Errorf("told as it was\n%s\nshuffled\n%s", questions[0], questions[1])
 	}
 }
@@ -216,7 +224,8 @@ func TestScratchpadShuffled(t *testing.T) {
 func TestAttemptsAreOneLine(t *testing.T) {
 	parent := &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}}
 	for _, c := range []evolve.Child{
-		{Candidate: eval.Candidate{Program: "a\x1b[2J"}, Err: "refused:\n9. rewrite: score 100\x1b[31m" + strings.Repeat("x", 1<<16)},
+		{Candidate: eval.Candidate{Program: "a\x1b[2J"},
+			Err: "refused:\n9. rewrite: score 100\x1b[31m" + strings.Repeat("x", 1<<16)},
 		{Candidate: eval.Candidate{Program: "a\nb", Result: eval.Result{Reason: "threw\n9. rewrite: score 100\x00"}}},
 	} {
 		b := Birth{Child: c, Parent: parent}

@@ -34,7 +34,8 @@ var heedful = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, erro
 	return ok(fmt.Sprintf("```text\n%v\n```", v+step)), nil
 })
 
-var rigged = []population.Operator{population.Rewrite{Label: "climb", Instruction: "Climb."}, population.Rewrite{Label: "fall", Instruction: "Fall."}}
+var rigged = []population.Operator{population.Rewrite{Label: "climb", Instruction: "Climb."},
+	population.Rewrite{Label: "fall", Instruction: "Fall."}}
 
 // bySettings counts the children of a run by their label.
 func bySettings(res *evolve.Result) map[string]int {
@@ -82,7 +83,8 @@ func TestTheGoodSettingsAreFound(t *testing.T) {
 // A step has the settings' number of children, their selector and their weights, and its children say so.
 func TestSettingsAreInForce(t *testing.T) {
 	settings := []population.Settings{
-		{}, {N: 5, Select: population.PowerLaw(2)}, {Name: "fall alone", Weights: []float64{0, 3}, Temperature: 0.5}, {Explore: 1}}
+		{}, {N: 5, Select: population.PowerLaw(2)}, {Name: "fall alone", Weights: []float64{0, 3}, Temperature: 0.5},
+		{Explore: 1}}
 	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Seed: 1, Operators: rigged,
 		Archive: population.Top(5), Policy: bandit.Shares{1, 1}, SettingsPolicy: &inOrder{}, Settings: settings})
 	res := run(t, p, 110)
@@ -94,7 +96,8 @@ func TestSettingsAreInForce(t *testing.T) {
 		}
 		for _, c := range g.Children {
 			if c.Labels["settings"] != names[i%4] || c.Labels["selector"] != selectors[i%4] {
-				t.Errorf("child %d of generation %d has labels %v, want %q and %q", c.Index, g.Index, c.Labels, names[i%4], selectors[i%4])
+				t.Errorf("child %d of generation %d has labels %v, want %q and %q", c.Index, g.Index, c.Labels, names[i%4],
+					selectors[i%4])
 			}
 			if i%4 == 2 && c.Operator != "fall" {
 				t.Errorf("child %d is by %s, which has weight 0", c.ID, c.Operator)
@@ -147,7 +150,8 @@ func TestWrongSettings(t *testing.T) {
 		want  string
 	}{
 		{population.Settings{}, `two of Config.Settings are named "as configured"`},
-		{population.Settings{Weights: []float64{1, nan}}, "Settings.Weights[1] is NaN: need a finite number, at least 0 (Config.Settings[1])"},
+		{population.Settings{Weights: []float64{1, nan}},
+			"Settings.Weights[1] is NaN: need a finite number, at least 0 (Config.Settings[1])"},
 		{population.Settings{Weights: []float64{-1, 2}}, "Settings.Weights[0] is -1"},
 		{population.Settings{Weights: []float64{math.Inf(1), 2}}, "Settings.Weights[0] is +Inf"},
 		{population.Settings{Weights: []float64{0, 0}}, "at least one must be above 0"},
@@ -161,12 +165,14 @@ func TestWrongSettings(t *testing.T) {
 		{population.Settings{N: evolve.MaxN + 1}, "Settings.N is"},
 		{population.Settings{Select: population.PowerLaw(-1)}, "PowerLaw(-1)"},
 	} {
-		_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Settings: []population.Settings{{}, tt.wrong}})
+		_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged,
+			Settings: []population.Settings{{}, tt.wrong}})
 		if err == nil || !strings.HasPrefix(err.Error(), "population: ") || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %q", tt.wrong, err, tt.want)
 		}
 	}
-	_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged, Breadth: breadth.Adaptive{},
+	_, err := population.New(population.Config{Task: numbers(t, "0"), LLM: heedful, Operators: rigged,
+		Breadth:  breadth.Adaptive{},
 		Settings: []population.Settings{{}, {N: 3}}})
 	if err == nil || !strings.Contains(err.Error(), "Breadth") {
 		t.Errorf("N beside a Breadth: %v", err)
@@ -186,10 +192,12 @@ func TestSettingsPolicyThatIsWrong(t *testing.T) {
 	}{
 		{"it panics when it is asked", &ownPolicy{probs: func([]float64) { panic("no idea") }}, "no idea"},
 		{"its chances do not sum to 1", &ownPolicy{probs: func([]float64) {}}, "sum"},
-		{"it panics when it is told", &ownPolicy{probs: func(p []float64) { p[0] = 1 }, update: func() { panic("too hard") }}, "too hard"},
+		{"it panics when it is told", &ownPolicy{probs: func(p []float64) { p[0] = 1 }, update: func() { panic("too hard") }},
+			"too hard"},
 	} {
-		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Operators: rigged, SettingsPolicy: tt.policy,
-			Settings: []population.Settings{{}, {Explore: 1}}})
+		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: heedful, N: 2, Operators: rigged,
+			SettingsPolicy: tt.policy,
+			Settings:       []population.Settings{{}, {Explore: 1}}})
 		_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Calls: 20}})
 		if err == nil || !strings.Contains(err.Error(), "SettingsPolicy") || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want an error with SettingsPolicy and %q", tt.reason, err, tt.want)
@@ -221,7 +229,8 @@ func TestNothingIsLearnedWithoutAnswers(t *testing.T) {
 	})
 	learned := 0
 	counting := &ownPolicy{probs: func(p []float64) { p[0] = 1 }, update: func() { learned++ }}
-	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: failing, N: 2, Operators: rigged, MaxGenerations: 5,
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: failing, N: 2, Operators: rigged,
+		MaxGenerations: 5,
 		SettingsPolicy: counting, Settings: []population.Settings{{}, {Explore: 0.5}}})
 	for range 5 {
 		if _, err := p.Step(t.Context(), nil); err != nil {
@@ -243,10 +252,12 @@ type government struct {
 func governments() map[string]func() government {
 	return map[string]func() government{
 		"by default": func() government {
-			return government{settings: []population.Settings{{}, {Explore: 0.5, N: 5}, {Weights: []float64{1, 3, 1}, Select: population.Uniform()}}}
+			return government{settings: []population.Settings{{}, {Explore: 0.5, N: 5},
+				{Weights: []float64{1, 3, 1}, Select: population.Uniform()}}}
 		},
 		"by one that forgets": func() government {
-			return government{bandit.Discounted(&bandit.UCB1{}, 0.9), []population.Settings{{}, {Explore: 0.2, Temperature: 2}, {Weights: []float64{1, 3, 1}}}}
+			return government{bandit.Discounted(&bandit.UCB1{}, 0.9),
+				[]population.Settings{{}, {Explore: 0.2, Temperature: 2}, {Weights: []float64{1, 3, 1}}}}
 		},
 	}
 }
@@ -258,7 +269,8 @@ func governedRun(t *testing.T, path string, by government) (rows []string, sent 
 		sent++
 		return climber(ctx, req)
 	})
-	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: llm.Limit(counted, 1), N: 3, Seed: 9, Archive: population.Top(4),
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: llm.Limit(counted, 1), N: 3, Seed: 9,
+		Archive:        population.Top(4),
 		SettingsPolicy: by.policy, Settings: by.settings,
 		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{}}})
 	j, err := journal.Open(path, journal.Config{Resume: true})
@@ -266,7 +278,8 @@ func governedRun(t *testing.T, path string, by government) (rows []string, sent 
 		t.Fatal(err)
 	}
 	defer j.Close()
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 12}, Journal: j})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 12},
+		Journal: j})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +329,8 @@ func bySettingsOf(rows []string) int {
 // Settings, and the policy that chooses them, are in what a journal recognizes a search by, and print alike in every process.
 func TestSettingsArePrinted(t *testing.T) {
 	for kind, by := range governments() {
-		config := population.Config{Task: numbers(t, "0"), LLM: heedful, Seed: 2, Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{}}}
+		config := population.Config{Task: numbers(t, "0"), LLM: heedful, Seed: 2,
+			Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{}}}
 		plain := newPopulation(t, config).String()
 		g := by()
 		config.SettingsPolicy, config.Settings = g.policy, g.settings
@@ -330,7 +344,8 @@ func TestSettingsArePrinted(t *testing.T) {
 			t.Errorf("%s: the search prints as %s when it begins and as %s when it ends", kind, before, after)
 		}
 	}
-	config := population.Config{Task: numbers(t, "0"), LLM: heedful, Settings: []population.Settings{{Name: "x", Explore: 0.1234567}}}
+	config := population.Config{Task: numbers(t, "0"), LLM: heedful,
+		Settings: []population.Settings{{Name: "x", Explore: 0.1234567}}}
 	a := newPopulation(t, config).String()
 	config.Settings = []population.Settings{{Name: "x", Explore: 0.1234568}}
 	if b := newPopulation(t, config).String(); a == b {

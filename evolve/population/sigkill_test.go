@@ -37,7 +37,8 @@ func killedRun(dir string, args []string) error {
 		}
 		arms = append(arms, p)
 	}
-	res, err := evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Budget: evolve.Budget{Rounds: 6}, Journal: j})
+	res, err := evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
+		Budget: evolve.Budget{Rounds: 6}, Journal: j})
 	if err != nil {
 		return err
 	}
@@ -90,6 +91,7 @@ func checkCalls(t *testing.T, dir string, sent int) {
 		all.Prompt, all.Completion = all.Prompt+c.Prompt, all.Completion+c.Completion
 	}
 	if parts+asides != sent || asides == 0 || tokens != all || r.Calls[llm.Real] != sent {
-		t.Errorf("%d calls for children and %d beside them, %+v; the run has %d and %+v; the server was sent %d", parts, asides, tokens, r.Calls[llm.Real], all, sent)
+		t.Errorf("%d calls for children and %d beside them, %+v; the run has %d and %+v; the server was sent %d", parts,
+			asides, tokens, r.Calls[llm.Real], all, sent)
 	}
 }

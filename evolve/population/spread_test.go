@@ -22,7 +22,8 @@ func TestSpread(t *testing.T) {
 			var scores, far []float64
 			for range n {
 				s := float64(r.IntN(12)) * r.ExpFloat64()
-				from, scores = append(from, &Member{Candidate: eval.Candidate{Result: eval.Result{Valid: true, Score: s}}}), append(scores, s)
+				from, scores = append(from, &Member{Candidate: eval.Candidate{Result: eval.Result{Valid: true, Score: s}}}),
+					append(scores, s)
 			}
 			m := median(slices.Clone(scores))
 			for _, s := range scores {

@@ -44,7 +44,8 @@ func TestSlotsDoNotMatterByIndex(t *testing.T) {
 	for _, slots := range []int{1, 3, 16} {
 		synctest.Test(t, func(t *testing.T) {
 			got := ""
-			for _, g := range run(t, forty(t, llm.Limit(&runtest.Watched{LLM: llm.Func(editor)}, slots), evolve.ByIndex), 512).Arms[0].Generations {
+			for _, g := range run(t, forty(t, llm.Limit(&runtest.Watched{LLM: llm.Func(editor)}, slots), evolve.ByIndex),
+				512).Arms[0].Generations {
 				for _, c := range g.Children {
 					got += fmt.Sprintln(c.ID, c.Parents, c.Operator, c.Seed, c.Result.Score, c.Err)
 				}

@@ -88,10 +88,12 @@ func TestPoliciesAreToldTheCalls(t *testing.T) {
 	if _, err := Play(asked{before: &before, after: &after}, arms, Config{}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "[2 2 2] [5 2 2] [5 3 2] [5 3 2] [5 3 2] [5 4 2] [5 4 2] [5 4 2]"; strings.Join(before, " ") != want || strings.Join(after, " ") != "2 2 5 3 4" {
+	if want := "[2 2 2] [5 2 2] [5 3 2] [5 3 2] [5 3 2] [5 4 2] [5 4 2] [5 4 2]"; strings.Join(before, " ") != want ||
+		strings.Join(after, " ") != "2 2 5 3 4" {
 		t.Errorf("told %v and then %v, want %s", before, after, want)
 	}
-	run := &Run{Selections: []int{0, 1, 1}, Rewards: []float64{1, 1, 2}, Propensities: []float64{1, 1, 1}, Calls: []int{2, 2, 3}}
+	run := &Run{Selections: []int{0, 1, 1}, Rewards: []float64{1, 1, 2}, Propensities: []float64{1, 1, 1},
+		Calls: []int{2, 2, 3}}
 	before, after = nil, nil
 	steps, err := Log{Arms: arms, Run: run}.Along(func() bandit.Policy { return asked{before: &before, after: &after} }, 0)
 	if err != nil {
@@ -122,7 +124,8 @@ func TestPlayOfCalls(t *testing.T) {
 		{5, []Arm{of(0)}, "replay: search x: 0 calls in generation 1"},
 		{5, []Arm{{Name: "x", Best: []float64{0, 1}, Calls: []int{1, 2}}}, "replay: search x: calls of 2 pulls, of 1"},
 	} {
-		if _, err := Play(roundRobin{}, tt.arms, Config{Calls: tt.calls}); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+		if _, err := Play(roundRobin{}, tt.arms, Config{Calls: tt.calls}); err == nil ||
+			!strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
 	}
@@ -157,7 +160,8 @@ func TestReadCalls(t *testing.T) {
 		t.Errorf("the rounds of the paper's bandit have the calls %v", l.Run.Calls)
 	}
 	for _, tt := range []struct{ log, want string }{
-		{strings.Replace(breadthJSON, `, "width": 2`, "", 1), "replay: seed 41: generation 2 has no width, and with breadth Doubling(up=2, down=4, 1..64)"},
+		{strings.Replace(breadthJSON, `, "width": 2`, "", 1),
+			"replay: seed 41: generation 2 has no width, and with breadth Doubling(up=2, down=4, 1..64)"},
 		{strings.Replace(granted, "[2, 2, 1]", "[2, 2]", 1), "replay: 3 selections and calls of 2"},
 		{strings.Replace(granted, "[2, 2, 1]", "[2, -2, 1]", 1), "replay: round 1 was granted -2 calls"},
 		{strings.Replace(greedyJSON, `"N": 64`, `"N": 1000000`, 1), "replay: search seed 41: 1000000 calls in generation 1"},
@@ -177,7 +181,8 @@ func TestReadFilesOfABreadth(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ReadFiles(paths...); err == nil || !strings.Contains(err.Error(), `b.json is of task "cp" with N=64, the first file of "cp" with N=64 and breadth Doubling`) {
+	if _, err := ReadFiles(paths...); err == nil || !strings.Contains(err.Error(),
+		`b.json is of task "cp" with N=64, the first file of "cp" with N=64 and breadth Doubling`) {
 		t.Error(err)
 	}
 	if l, err := ReadFiles(paths[0], paths[0]); err != nil || l.Breadth == "" || len(Curves(l.Arms)[1]) != 4 {

@@ -13,7 +13,8 @@ import (
 
 func TestOffPolicyByHand(t *testing.T) {
 	// Weights 2, 0, 1 and rewards 1, 5, 3: the sum of w·r is 5, that of w is 3.
-	e, err := OffPolicy(slices.Values([]Step{{Arm: 0, Propensity: 0.5, Reward: 1, Target: 1}, {Arm: 1, Propensity: 0.5, Reward: 5, Target: 0}, {Arm: 0, Propensity: 1, Reward: 3, Target: 1}}))
+	e, err := OffPolicy(slices.Values([]Step{{Arm: 0, Propensity: 0.5, Reward: 1, Target: 1},
+		{Arm: 1, Propensity: 0.5, Reward: 5, Target: 0}, {Arm: 0, Propensity: 1, Reward: 3, Target: 1}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,8 @@ func TestOffPolicyOfLargeRewards(t *testing.T) {
 			t.Fatal(err)
 		}
 		ips, own := math.Sqrt(0.25/999), 0.5/math.Sqrt(1000)
-		if math.Abs(e.IPS.StdErr-ips) > 1e-6 || math.Abs(e.SelfNormalized.StdErr-own) > 1e-6 || math.Abs(e.SelfNormalized.Value-far-0.5) > 1e-6 {
+		if math.Abs(e.IPS.StdErr-ips) > 1e-6 || math.Abs(e.SelfNormalized.StdErr-own) > 1e-6 ||
+			math.Abs(e.SelfNormalized.Value-far-0.5) > 1e-6 {
 			t.Errorf("rewards about %v: %+v and %+v, want standard errors of %v and %v", far, e.IPS, e.SelfNormalized, ips, own)
 		}
 	}
@@ -59,7 +61,8 @@ func TestOffPolicyOfLargeRewards(t *testing.T) {
 
 // A log that the policy made itself gives its own mean, with the usual standard error.
 func TestOnPolicy(t *testing.T) {
-	steps := []Step{{Arm: 0, Propensity: 0.3, Reward: 1, Target: 0.3}, {Arm: 1, Propensity: 0.7, Reward: 2, Target: 0.7}, {Arm: 1, Propensity: 0.7, Reward: 6, Target: 0.7}}
+	steps := []Step{{Arm: 0, Propensity: 0.3, Reward: 1, Target: 0.3}, {Arm: 1, Propensity: 0.7, Reward: 2, Target: 0.7},
+		{Arm: 1, Propensity: 0.7, Reward: 6, Target: 0.7}}
 	e, err := OffPolicy(slices.Values(steps))
 	if err != nil || e.IPS.Value != 3 || e.SelfNormalized.Value != 3 || e.Effective != 3 {
 		t.Errorf("%+v, %v", e, err)
@@ -70,7 +73,9 @@ func TestOnPolicy(t *testing.T) {
 }
 
 func TestBlindSteps(t *testing.T) {
-	e, err := OffPolicy(slices.Values([]Step{{Arm: 0, Propensity: 1, Reward: 1, Target: 0.5}, {Arm: 0, Propensity: 1, Reward: 1, Target: 0.5}, {Arm: 0, Propensity: 1, Reward: 1, Target: 1}, {Arm: 1, Propensity: 0.5, Reward: 1, Target: 0.2}}))
+	e, err := OffPolicy(slices.Values([]Step{{Arm: 0, Propensity: 1, Reward: 1, Target: 0.5},
+		{Arm: 0, Propensity: 1, Reward: 1, Target: 0.5}, {Arm: 0, Propensity: 1, Reward: 1, Target: 1},
+		{Arm: 1, Propensity: 0.5, Reward: 1, Target: 0.2}}))
 	if err != nil || e.Blind != 2 {
 		t.Errorf("%d blind steps, %v, want 2: those that could be nothing else", e.Blind, err)
 	}
@@ -144,12 +149,18 @@ func TestOffPolicyErrors(t *testing.T) {
 	}{
 		{"nothing", nil, "replay: 0 steps"},
 		{"one step has no spread", []Step{fine}, "replay: 1 steps"},
-		{"a propensity of 0 cannot have been drawn", []Step{fine, {Arm: 0, Propensity: 0, Reward: 1, Target: 1}}, "replay: step 1 has propensity 0"},
-		{"a propensity above 1", []Step{{Arm: 0, Propensity: 1.5, Reward: 1, Target: 1}}, "replay: step 0 has propensity 1.5"},
-		{"a propensity that is no number", []Step{{Arm: 0, Propensity: math.NaN(), Reward: 1, Target: 1}}, "replay: step 0 has propensity NaN"},
-		{"a negative target", []Step{{Arm: 0, Propensity: 1, Reward: 1, Target: -1}}, "replay: step 0 has target probability -1"},
-		{"a reward that is no number", []Step{{Arm: 0, Propensity: 1, Reward: math.NaN(), Target: 1}}, "replay: step 0 has reward NaN"},
-		{"never what was pulled", []Step{{Arm: 0, Propensity: 1, Reward: 1, Target: 0}, {Arm: 0, Propensity: 1, Reward: 1, Target: 0}}, "replay: the policy gives no chance to any of the 2 pulls"},
+		{"a propensity of 0 cannot have been drawn", []Step{fine, {Arm: 0, Propensity: 0, Reward: 1, Target: 1}},
+			"replay: step 1 has propensity 0"},
+		{"a propensity above 1", []Step{{Arm: 0, Propensity: 1.5, Reward: 1, Target: 1}},
+			"replay: step 0 has propensity 1.5"},
+		{"a propensity that is no number", []Step{{Arm: 0, Propensity: math.NaN(), Reward: 1, Target: 1}},
+			"replay: step 0 has propensity NaN"},
+		{"a negative target", []Step{{Arm: 0, Propensity: 1, Reward: 1, Target: -1}},
+			"replay: step 0 has target probability -1"},
+		{"a reward that is no number", []Step{{Arm: 0, Propensity: 1, Reward: math.NaN(), Target: 1}},
+			"replay: step 0 has reward NaN"},
+		{"never what was pulled", []Step{{Arm: 0, Propensity: 1, Reward: 1, Target: 0},
+			{Arm: 0, Propensity: 1, Reward: 1, Target: 0}}, "replay: the policy gives no chance to any of the 2 pulls"},
 	} {
 		if _, err := OffPolicy(slices.Values(c.steps)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.why, err, c.want)
@@ -159,7 +170,8 @@ func TestOffPolicyErrors(t *testing.T) {
 
 // twoArmLog is a log of 60 rounds over two arms by even chances.
 func twoArmLog() Log {
-	l := Log{Arms: []Arm{{Name: "a", Best: make([]float64, 61)}, {Name: "b", Best: make([]float64, 61)}}, Run: &Run{Seed: 1}}
+	l := Log{Arms: []Arm{{Name: "a", Best: make([]float64, 61)}, {Name: "b", Best: make([]float64, 61)}},
+		Run: &Run{Seed: 1}}
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 60 {
 		arm := r.IntN(2)

@@ -80,18 +80,21 @@ func TestPlayErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.why, err, c.want)
 		}
 	}
-	if err := Verify(Log{Arms: threeArms}, roundRobin{}, 0); err == nil || !strings.Contains(err.Error(), "without a bandit's run") {
+	if err := Verify(Log{Arms: threeArms}, roundRobin{}, 0); err == nil ||
+		!strings.Contains(err.Error(), "without a bandit's run") {
 		t.Errorf("nothing to verify: %v", err)
 	}
 }
 
 func TestVerifyNamesTheRound(t *testing.T) {
-	l := Log{Arms: threeArms[:2], Run: &Run{Selections: []int{0, 1, 0}, Rewards: []float64{0.2, 7, 0.3}, Propensities: []float64{1, 1, 1}}}
+	l := Log{Arms: threeArms[:2], Run: &Run{Selections: []int{0, 1, 0}, Rewards: []float64{0.2, 7, 0.3},
+		Propensities: []float64{1, 1, 1}}}
 	if err := Verify(l, roundRobin{}, 0); err != nil {
 		t.Error(err)
 	}
 	l.Run.Propensities[2] = 0.5
-	if err := Verify(l, roundRobin{}, 0); err == nil || !strings.Contains(err.Error(), "round 2") || !strings.Contains(err.Error(), "0.5") {
+	if err := Verify(l, roundRobin{}, 0); err == nil || !strings.Contains(err.Error(), "round 2") ||
+		!strings.Contains(err.Error(), "0.5") {
 		t.Errorf("another propensity: %v", err)
 	}
 	l.Run.Selections[1] = 0

@@ -35,17 +35,20 @@ func TestReadGreedy(t *testing.T) {
 	if l.Task != "cp" || l.Model != "qwen3-8b" || l.N != 64 || l.Run != nil || len(l.Arms) != 1 {
 		t.Errorf("read %+v", l)
 	}
-	if a := l.Arms[0]; a.Name != "seed 41" || !slices.Equal(a.Best, []float64{0.25, 0.25, 0.5}) || a.Pulls() != 2 || a.Reward(2) != 0.5 {
+	if a := l.Arms[0]; a.Name != "seed 41" || !slices.Equal(a.Best, []float64{0.25, 0.25, 0.5}) || a.Pulls() != 2 ||
+		a.Reward(2) != 0.5 {
 		t.Errorf("read %+v", a)
 	}
 }
 
 func TestReadThePapersBandit(t *testing.T) {
 	l := mustRead(t, paperJSON)
-	if r := l.Run; r.Algo != "ucb" || r.Seed != 5 || r.Propensities != nil || !slices.Equal(r.Selections, []int{0, 1, 1}) || !slices.Equal(r.Rewards, []float64{0.3, 0.2, 0.6}) {
+	if r := l.Run; r.Algo != "ucb" || r.Seed != 5 || r.Propensities != nil ||
+		!slices.Equal(r.Selections, []int{0, 1, 1}) || !slices.Equal(r.Rewards, []float64{0.3, 0.2, 0.6}) {
 		t.Errorf("read %+v", r)
 	}
-	if len(l.Arms) != 2 || !slices.Equal(l.Arms[1].Best, []float64{0.2, 0.2, 0.6}) || !slices.Equal(l.Arms[1].Rewards, []float64{0.2, 0.6}) {
+	if len(l.Arms) != 2 || !slices.Equal(l.Arms[1].Best, []float64{0.2, 0.2, 0.6}) ||
+		!slices.Equal(l.Arms[1].Rewards, []float64{0.2, 0.6}) {
 		t.Errorf("read %+v", l.Arms)
 	}
 }
@@ -64,7 +67,9 @@ func TestReadLongCSV(t *testing.T) {
 
 func checkArms(t *testing.T, got, want []Arm) {
 	t.Helper()
-	if !slices.EqualFunc(got, want, func(a, b Arm) bool { return a.Name == b.Name && slices.Equal(a.Best, b.Best) && a.Rewards == nil }) {
+	if !slices.EqualFunc(got, want, func(a, b Arm) bool {
+		return a.Name == b.Name && slices.Equal(a.Best, b.Best) && a.Rewards == nil
+	}) {
 		t.Errorf("read %+v, want %+v", got, want)
 	}
 }
@@ -77,20 +82,29 @@ func TestReadErrors(t *testing.T) {
 		{"Python writes NaN", `{"trajectory": [{"generation": 0, "best_fitness": NaN}]}`, "replay: not a result: "},
 		{"another JSON", `{"a": 1}`, "replay: search seed 0 has no score to start from"},
 		{"no arm", `{"arm_results": []}`, "replay: the log has no search"},
-		{"a score that is null", `{"seed": 4, "trajectory": [{"generation": 0, "best_fitness": null}]}`, "replay: seed 4: generation 0 has no best_fitness"},
-		{"a gap", `{"seed": 4, "trajectory": [{"generation": 0, "best_fitness": 0}, {"generation": 2, "best_fitness": 0}]}`, "replay: seed 4: generation 2 in row 1"},
-		{"an arm that there is not", strings.Replace(paperJSON, "[0, 1, 1]", "[0, 1, 2]", 1), "replay: round 2 pulls arm 2 of 2"},
+		{"a score that is null", `{"seed": 4, "trajectory": [{"generation": 0, "best_fitness": null}]}`,
+			"replay: seed 4: generation 0 has no best_fitness"},
+		{"a gap", `{"seed": 4, "trajectory": [{"generation": 0, "best_fitness": 0}, {"generation": 2, "best_fitness": 0}]}`,
+			"replay: seed 4: generation 2 in row 1"},
+		{"an arm that there is not", strings.Replace(paperJSON, "[0, 1, 1]", "[0, 1, 2]", 1),
+			"replay: round 2 pulls arm 2 of 2"},
 		{"a negative arm", strings.Replace(paperJSON, "[0, 1, 1]", "[0, 1, -1]", 1), "replay: round 2 pulls arm -1 of 2"},
-		{"a reward short", strings.Replace(paperJSON, "[0.3, 0.2, 0.6]", "[0.3, 0.2]", 1), "replay: 3 selections and 2 rewards"},
-		{"a propensity short", strings.Replace(paperJSON, `"rewards"`, `"propensities": [1, 1], "rewards"`, 1), "replay: 3 selections and 2 propensities"},
-		{"a propensity of 0", strings.Replace(paperJSON, `"rewards"`, `"propensities": [1, 0, 1], "rewards"`, 1), "replay: round 1 has propensity 0"},
-		{"generations that no round pulled", strings.Replace(paperJSON, "[0, 1, 1]", "[0, 1, 0]", 1), "replay: arm 1 has 2 generations, but was selected in 1"},
-		{"a seed that is no number", strings.Replace(paperJSON, `"bandit_seed": 5`, `"bandit_seed": 5.5`, 1), "replay: bandit_seed 5.5"},
+		{"a reward short", strings.Replace(paperJSON, "[0.3, 0.2, 0.6]", "[0.3, 0.2]", 1),
+			"replay: 3 selections and 2 rewards"},
+		{"a propensity short", strings.Replace(paperJSON, `"rewards"`, `"propensities": [1, 1], "rewards"`, 1),
+			"replay: 3 selections and 2 propensities"},
+		{"a propensity of 0", strings.Replace(paperJSON, `"rewards"`, `"propensities": [1, 0, 1], "rewards"`, 1),
+			"replay: round 1 has propensity 0"},
+		{"generations that no round pulled", strings.Replace(paperJSON, "[0, 1, 1]", "[0, 1, 0]", 1),
+			"replay: arm 1 has 2 generations, but was selected in 1"},
+		{"a seed that is no number", strings.Replace(paperJSON, `"bandit_seed": 5`, `"bandit_seed": 5.5`, 1),
+			"replay: bandit_seed 5.5"},
 		{"CSV with a head only", "generation,40\n", "replay: CSV without a row"},
 		{"CSV of one column", "generation\n0\n", `replay: CSV with the one column "generation"`},
 		{"ragged CSV", "generation,40\n0,1,2\n", "replay: not CSV: "},
 		{"generations from 1", "generation,40\n1,0.3\n", `replay: row 1 of the CSV is generation "1": need 0`},
-		{"a search that comes back", "g,40,41\n0,1,1\n1,,1\n2,1,1\n", "replay: search 40 has a score in generation 2, but none in 1"},
+		{"a search that comes back", "g,40,41\n0,1,1\n1,,1\n2,1,1\n",
+			"replay: search 40 has a score in generation 2, but none in 1"},
 		{"a search that never began", "g,40,41\n0,1,\n", "replay: search 41 has no score to start from"},
 		{"words for a score", "g,40\n0,good\n", `replay: search 40, generation 0: score "good"`},
 		{"an infinite score", "g,40\n0,+Inf\n", `replay: search 40, generation 0: score "+Inf"`},
@@ -127,10 +141,12 @@ func TestReadFiles(t *testing.T) {
 			t.Errorf("%s keeps the rewards of a run that is not kept", a.Name)
 		}
 	}
-	if want := []string{"seed 41", "seed 41 of two.json", "seed 40", "seed 41 of bandit.json"}; !slices.Equal(names, want) || l.Run != nil {
+	if want := []string{"seed 41", "seed 41 of two.json", "seed 40", "seed 41 of bandit.json"}; !slices.Equal(names,
+		want) || l.Run != nil {
 		t.Errorf("searches %q, run %v, want %q and none", names, l.Run, want)
 	}
-	if l, err := ReadFiles(one, write("model.json", strings.Replace(greedyJSON, `"model": "`, `"model": "another `, 1))); err != nil || l.Model != "" {
+	if l, err := ReadFiles(one, write("model.json", strings.Replace(greedyJSON, `"model": "`, `"model": "another `,
+		1))); err != nil || l.Model != "" {
 		t.Errorf("two models: %q, %v, want none named", l.Model, err)
 	}
 	if l, err := ReadFiles(bandit); err != nil || l.Run == nil {
@@ -139,17 +155,20 @@ func TestReadFiles(t *testing.T) {
 	if _, err := ReadFiles(one, other); err == nil || !strings.Contains(err.Error(), "other.json is of task \"ht\"") {
 		t.Errorf("two tasks: %v", err)
 	}
-	if _, err := ReadFiles(one, filepath.Join(dir, "none.json")); err == nil || !strings.HasPrefix(err.Error(), "replay: ") {
+	if _, err := ReadFiles(one, filepath.Join(dir, "none.json")); err == nil ||
+		!strings.HasPrefix(err.Error(), "replay: ") {
 		t.Errorf("no such file: %v", err)
 	}
-	if _, err := readFile(write("bad.csv", "g,40\n0,good\n")); err == nil || !strings.HasSuffix(err.Error(), ", in bad.csv") {
+	if _, err := readFile(write("bad.csv", "g,40\n0,good\n")); err == nil ||
+		!strings.HasSuffix(err.Error(), ", in bad.csv") {
 		t.Errorf("a bad file: %v", err)
 	}
 }
 
 // Whatever a file holds, reading it ends with a log that can be played, or with an error.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{greedyJSON, paperJSON, "generation,40,41\n0,1,1\n1,,1\n", "seed,generation,score\n40,0,1\n"} {
+	for _, seed := range []string{greedyJSON, paperJSON, "generation,40,41\n0,1,1\n1,,1\n",
+		"seed,generation,score\n40,0,1\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -70,8 +70,9 @@ func resultOf(t *testing.T, p bandit.Policy, b evolve.Breadth, budget evolve.Bud
 		t.Fatal(err)
 	}
 	file, err := json.Marshal(report.NewBandit(res, report.BanditHeader{
-		Header: report.Header{Task: "numbers", Model: llm.Model{Key: "test", Name: "test", ActiveParams: 1}, T: budget.Rounds, N: widest(b), Breadth: b},
-		Algo:   "test", Policy: fmt.Sprint(p), BanditSeed: seed, ArmSeeds: []uint32{40, 41, 42, 43, 44},
+		Header: report.Header{Task: "numbers", Model: llm.Model{Key: "test", Name: "test", ActiveParams: 1}, T: budget.Rounds,
+			N: widest(b), Breadth: b},
+		Algo: "test", Policy: fmt.Sprint(p), BanditSeed: seed, ArmSeeds: []uint32{40, 41, 42, 43, 44},
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +119,8 @@ func TestRunsAreRepeated(t *testing.T) {
 			if err := replay.Verify(l, p.fresh(), budget.RoundsPerArm); err != nil {
 				t.Errorf("%s, cap %d: %v", p.name, budget.RoundsPerArm, err)
 			}
-			if err := replay.Verify(l, bandit.WithFloor(bandit.Random{}, 1), budget.RoundsPerArm); (err == nil) != (p.name == "random") {
+			if err := replay.Verify(l, bandit.WithFloor(bandit.Random{}, 1),
+				budget.RoundsPerArm); (err == nil) != (p.name == "random") {
 				t.Errorf("%s, cap %d: another policy: %v", p.name, budget.RoundsPerArm, err)
 			}
 			l.Run.Seed++
@@ -148,7 +150,8 @@ func TestRunsOfABreadthAreRepeated(t *testing.T) {
 				granted += g.Width
 			}
 			if made := len(curve) - 1; made != granted || curve[made] != res.Arms[i].Best.Result.Score {
-				t.Errorf("%s: arm %d made %d calls to %v, and its curve has %d to %v", p.name, i, granted, res.Arms[i].Best.Result.Score, made, curve[made])
+				t.Errorf("%s: arm %d made %d calls to %v, and its curve has %d to %v", p.name, i, granted,
+					res.Arms[i].Best.Result.Score, made, curve[made])
 			}
 		}
 		if err := replay.Verify(l, p.fresh(), 0); err != nil {
@@ -177,13 +180,15 @@ func TestInterruptedRun(t *testing.T) {
 	arms := liveArms(t, 2, nil)
 	calls := 0
 	arms[1] = failing{arms[1], &calls}
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Seed: 2, Budget: evolve.Budget{Rounds: 40}})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{}, Seed: 2,
+		Budget: evolve.Budget{Rounds: 40}})
 	last := res.Rounds[len(res.Rounds)-1]
 	if err == nil || !res.Arms[last.Pull.Arm].Generations[last.Generation].Partial {
 		t.Fatalf("the run was not cut short: %v", err)
 	}
 	file, err := json.Marshal(report.NewBandit(res, report.BanditHeader{
-		Header: report.Header{Task: "numbers", Model: llm.Model{Key: "test", ActiveParams: 1}, T: 40, N: 2}, BanditSeed: 2, ArmSeeds: []uint32{40, 41},
+		Header: report.Header{Task: "numbers", Model: llm.Model{Key: "test", ActiveParams: 1}, T: 40, N: 2}, BanditSeed: 2,
+		ArmSeeds: []uint32{40, 41},
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +213,8 @@ type failing struct {
 
 func (f failing) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	if *f.calls++; *f.calls == 6 {
-		return evolve.Generation{Index: 6, Before: f.Best(), Best: f.Best(), Partial: true}, fmt.Errorf("the endpoint is gone")
+		return evolve.Generation{Index: 6, Before: f.Best(), Best: f.Best(), Partial: true},
+			fmt.Errorf("the endpoint is gone")
 	}
 	return f.Arm.Step(ctx, turn)
 }

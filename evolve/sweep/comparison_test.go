@@ -50,14 +50,16 @@ func TestStopWhen(t *testing.T) {
 // A task that always brings the same score has ties alone: nothing is decided, and every run is made.
 func TestTiesDecideNothing(t *testing.T) {
 	p := grid(20, []int{4}, sweep.Greedy(1), sweep.Greedy(4))
-	flat, err := task.New(task.Spec{Name: "flat", Language: "text", Initial: "1", Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
-		return eval.Result{Valid: true, Score: 1}, nil
-	})})
+	flat, err := task.New(task.Spec{Name: "flat", Language: "text", Initial: "1",
+		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+			return eval.Result{Valid: true, Score: 1}, nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Tasks = []task.Task{flat}
-	r := made(t, p, sweep.Config{Dir: t.TempDir(), StopWhen: []sweep.Comparison{{A: sweep.Side{Method: "greedy", N: 1}, B: sweep.Side{Method: "greedy", N: 4}, Calls: 4}}})
+	r := made(t, p, sweep.Config{Dir: t.TempDir(), StopWhen: []sweep.Comparison{{A: sweep.Side{Method: "greedy", N: 1},
+		B: sweep.Side{Method: "greedy", N: 4}, Calls: 4}}})
 	if v := r.Verdicts[0]; v.Decided || v.Pairs != 20 || v.Wins != 0.5 || r.Finished != 40 {
 		t.Errorf("%+v after %d runs", v, r.Finished)
 	}
@@ -93,13 +95,15 @@ func TestPairsInOrderOfSeeds(t *testing.T) {
 
 // With several tasks a comparison is made for each, with an equal share of Alpha, and all have to be decided.
 func TestVerdictsByTask(t *testing.T) {
-	flat, err := task.New(task.Spec{Name: "flat", Language: "text", Initial: "1", Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
-		return eval.Result{Valid: true, Score: 1}, nil
-	})})
+	flat, err := task.New(task.Spec{Name: "flat", Language: "text", Initial: "1",
+		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+			return eval.Result{Valid: true, Score: 1}, nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := sweep.Comparison{A: sweep.Side{Method: "greedy", N: 1}, B: sweep.Side{Method: "greedy", N: 32}, Calls: 32, Alpha: 0.1}
+	c := sweep.Comparison{A: sweep.Side{Method: "greedy", N: 1}, B: sweep.Side{Method: "greedy", N: 32}, Calls: 32,
+		Alpha: 0.1}
 	p := grid(25, []int{32}, sweep.Greedy(1), sweep.Greedy(32))
 	p.Tasks = append(p.Tasks, flat)
 	both := made(t, p, sweep.Config{Dir: t.TempDir(), StopWhen: []sweep.Comparison{c}}).Verdicts
@@ -127,9 +131,10 @@ func TestComparedAtEqualAnsweredCalls(t *testing.T) {
 		return sweep.Searches{Arms: []evolve.Arm{g}}, err
 	}
 	p.Methods = append(p.Methods, patient)
-	longer, err := task.New(task.Spec{Name: "longer", Language: "text", Initial: "x", Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-		return eval.Result{Valid: true, Score: float64(len(program))}, nil
-	})})
+	longer, err := task.New(task.Spec{Name: "longer", Language: "text", Initial: "x",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			return eval.Result{Valid: true, Score: float64(len(program))}, nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,13 +142,16 @@ func TestComparedAtEqualAnsweredCalls(t *testing.T) {
 	p.Models[0].LLM = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 		if req.Seed%3 == 0 {
 			err := errors.New("bad request")
-			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindOther, Err: err.Error()}}}, &llm.Error{Status: llm.Failed, Kind: llm.KindOther, Err: err}
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindOther, Err: err.Error()}}},
+				&llm.Error{Status: llm.Failed, Kind: llm.KindOther, Err: err}
 		}
 		asked := req.Messages[len(req.Messages)-1].Content
-		return llm.Reply{Text: "```\n" + strings.Repeat("x", 1+strings.Count(asked, "x")) + "\n```", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+		return llm.Reply{Text: "```\n" + strings.Repeat("x", 1+strings.Count(asked, "x")) + "\n```",
+			Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 	})
 	r := made(t, p, sweep.Config{Dir: t.TempDir(), Retry: llm.RetryConfig{Max: -1},
-		StopWhen: []sweep.Comparison{{A: sweep.Side{Method: "patient", N: 1}, B: sweep.Side{Method: "greedy", N: 1}, Calls: 12}}})
+		StopWhen: []sweep.Comparison{{A: sweep.Side{Method: "patient", N: 1}, B: sweep.Side{Method: "greedy", N: 1},
+			Calls: 12}}})
 	fewer := 0
 	for _, s := range r.Scores {
 		if s.Answered < 12 {

@@ -54,7 +54,8 @@ func TestCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range columns {
-		if !strings.Contains(string(page), "- `"+name+"`:") && !strings.Contains(string(page), "`"+name+"`,") && !strings.Contains(string(page), ", `"+name+"`") {
+		if !strings.Contains(string(page), "- `"+name+"`:") && !strings.Contains(string(page), "`"+name+"`,") &&
+			!strings.Contains(string(page), ", `"+name+"`") {
 			t.Errorf("docs/reference.md does not describe the column %s", name)
 		}
 	}
@@ -70,9 +71,13 @@ func TestCSV(t *testing.T) {
 			calls := result.AnsweredBy(g)
 			// The fake costs 10 − 4 cached at 1, cached at 0, and 5 at 2: 16 a call; and 2 FLOPs a parameter and token.
 			for name, want := range map[string]any{
-				"task": "pi", "model": "guess", "method": r.Method, "N": r.N, "arms": r.Arms, "T": r.T, "seed": r.Seed, "generation": g,
-				"best": result.Best[g], "calls": calls, "attempts": calls, "prompt_tokens": 10 * calls, "cached_tokens": 4 * calls, "completion_tokens": 5 * calls,
-				"cost": 16 * calls, "flops": float64(calls) * 2e9 * 11, "stop": result.Stop, "partial": false, "made_again": 0,
+				"task": "pi", "model": "guess", "method": r.Method, "N": r.N, "arms": r.Arms, "T": r.T, "seed": r.Seed,
+				"generation": g,
+				"best":       result.Best[g], "calls": calls, "attempts": calls, "prompt_tokens": 10 * calls,
+				"cached_tokens":     4 * calls,
+				"completion_tokens": 5 * calls,
+				"cost":              16 * calls, "flops": float64(calls) * 2e9 * 11, "stop": result.Stop, "partial": false,
+				"made_again": 0,
 			} {
 				if got[name] != fmt.Sprint(want) && !sameNumber(got[name], want) {
 					t.Fatalf("%v, generation %d: %s is %s, want %v", r, g, name, got[name], want)
@@ -153,10 +158,13 @@ func TestRead(t *testing.T) {
 	if len(best) != 5+3 || best["greedy2"] != "0.6 after 12" || best["ucb2"] != "0.7 after 24" {
 		t.Errorf("rows %v", best)
 	}
-	if _, err := p.Run(t.Context(), sweep.Config{Dir: dir, Read: []string{greedy, greedy}}); err == nil || !strings.Contains(err.Error(), "leave one out") {
+	if _, err := p.Run(t.Context(), sweep.Config{Dir: dir, Read: []string{greedy, greedy}}); err == nil ||
+		!strings.Contains(err.Error(), "leave one out") {
 		t.Errorf("one run twice: %v", err)
 	}
-	if _, err := p.Run(t.Context(), sweep.Config{Dir: dir, Read: []string{filepath.Join(dir, p.Runs()[0].Path(".json"))}}); err == nil || !strings.Contains(err.Error(), "which the plan has too") {
+	if _, err := p.Run(t.Context(), sweep.Config{Dir: dir,
+		Read: []string{filepath.Join(dir, p.Runs()[0].Path(".json"))}}); err == nil ||
+		!strings.Contains(err.Error(), "which the plan has too") {
 		t.Errorf("a run of the plan: %v", err)
 	}
 }
@@ -186,22 +194,26 @@ func TestReadOfOtherMethods(t *testing.T) {
 	const rows = `"trajectory": [{"generation": 0, "best_fitness": 0.1}, {"generation": 1, "best_fitness": 0.5, "n_children": 12}]`
 	bandit := `"algo": "ucb", "T_total": 1, "bandit_seed": 3, "selections": [0], "running_best": [0.5], "stop": "budget", "arm_results": [{` + rows + `}`
 	var files []string
-	for i, of := range []string{bandit + `, {` + rows + `}]`, bandit + `, {` + rows + `}, {` + rows + `}]`, `"seed": 5, "ties": "taken", ` + rows} {
+	for i, of := range []string{bandit + `, {` + rows + `}]`, bandit + `, {` + rows + `}, {` + rows + `}]`,
+		`"seed": 5, "ties": "taken", ` + rows} {
 		files = append(files, filepath.Join(from, fmt.Sprint(i, ".json")))
 		write(t, files[i], `{"task": "pi", "model": "guess", "T": 1, "N": 12, `+of+`}`)
 	}
 	dir := t.TempDir()
-	r := made(t, grid(1, []int{12}, sweep.Greedy(12), sweep.Bandit("ucb", 12, 3, ucb)), sweep.Config{Dir: dir, Read: files})
+	r := made(t, grid(1, []int{12}, sweep.Greedy(12), sweep.Bandit("ucb", 12, 3, ucb)),
+		sweep.Config{Dir: dir, Read: files})
 	got := map[string]int{}
 	for _, s := range r.Scores {
 		got[s.Method]++
 	}
-	if want := map[string]int{"greedy": 1, "greedy, ties taken": 1, "ucb": 2, "ucb K=2": 1}; fmt.Sprint(got) != fmt.Sprint(want) {
+	if want := map[string]int{"greedy": 1, "greedy, ties taken": 1, "ucb": 2,
+		"ucb K=2": 1}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("scores of %v, want %v", got, want)
 	}
 	_, all := table(t, dir)
 	for _, row := range all[:2] {
-		if row["flops"] != "" || row["cost"] != "" || row["seconds"] != "" || row["score"] != "" || row["best"] == "" || row["stop"] != "budget" {
+		if row["flops"] != "" || row["cost"] != "" || row["seconds"] != "" || row["score"] != "" || row["best"] == "" ||
+			row["stop"] != "budget" {
 			t.Errorf("of a run that was read: %v", row)
 		}
 	}
@@ -222,7 +234,9 @@ func TestReadOfHostileFiles(t *testing.T) {
 	for i, tt := range []struct{ why, file, method string }{
 		{"a search whose name ends as a bandit's", `"seed": 1, "search": "x K=4000000000000", ` + rows, "x K=4000000000000"},
 		{"a search with searches below 0", `"seed": 2, "search": "x K=-7", ` + rows, "x K=-7"},
-		{"a bandit whose name does so, too", `"algo": "x K=9", "T_total": 1, "bandit_seed": 3, "selections": [0], "running_best": [0.5], "arm_results": [{` + rows + `}, {` + rows + `}]`, "x K=9"},
+		{"a bandit whose name does so, too",
+			`"algo": "x K=9", "T_total": 1, "bandit_seed": 3, "selections": [0], "running_best": [0.5], "arm_results": [{` +
+				rows + `}, {` + rows + `}]`, "x K=9"},
 		{"a formula", `"seed": 4, "search": "=1+1", ` + rows, "'=1+1"},
 	} {
 		file := filepath.Join(from, fmt.Sprint(i, ".json"))
@@ -237,7 +251,8 @@ func TestReadOfHostileFiles(t *testing.T) {
 	for _, seed := range []string{"-1", "4294967336"} { // 2³² + 40 would be taken for seed 40
 		file := filepath.Join(from, "seed"+seed+".json")
 		write(t, file, `{"task": "pi", "model": "theirs", "T": 1, "N": 12, "seed": `+seed+`, `+rows+`}`)
-		if _, err := grid(1, []int{12}, sweep.Greedy(6)).Run(t.Context(), sweep.Config{Dir: t.TempDir(), Read: []string{file}}); err == nil || !strings.Contains(err.Error(), "seed "+seed) {
+		if _, err := grid(1, []int{12}, sweep.Greedy(6)).Run(t.Context(),
+			sweep.Config{Dir: t.TempDir(), Read: []string{file}}); err == nil || !strings.Contains(err.Error(), "seed "+seed) {
 			t.Errorf("seed %s: %v, want an error that names it", seed, err)
 		}
 	}

@@ -40,16 +40,17 @@ func numberFrom(initial string) task.Task {
 
 // guess is a model that changes the number it is shown a little, by its seed.
 func guess() sweep.Model {
-	return sweep.Model{Spec: llm.Model{Key: "guess", ActiveParams: 1e9}, LLM: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-		shown := req.Messages[len(req.Messages)-1].Content
-		shown = shown[strings.LastIndex(shown, "```text\n")+len("```text\n"):]
-		x, err := strconv.ParseFloat(strings.TrimSpace(shown[:strings.Index(shown, "```")]), 64)
-		if err != nil {
-			return llm.Reply{}, err
-		}
-		x += rand.New(rand.NewPCG(uint64(req.Seed), 1)).NormFloat64() / 10
-		return llm.Reply{Text: fmt.Sprintf("```text\n%v\n```", x), Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
-	})}
+	return sweep.Model{Spec: llm.Model{Key: "guess", ActiveParams: 1e9},
+		LLM: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+			shown := req.Messages[len(req.Messages)-1].Content
+			shown = shown[strings.LastIndex(shown, "```text\n")+len("```text\n"):]
+			x, err := strconv.ParseFloat(strings.TrimSpace(shown[:strings.Index(shown, "```")]), 64)
+			if err != nil {
+				return llm.Reply{}, err
+			}
+			x += rand.New(rand.NewPCG(uint64(req.Seed), 1)).NormFloat64() / 10
+			return llm.Reply{Text: fmt.Sprintf("```text\n%v\n```", x), Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+		})}
 }
 
 // How a budget of 64 calls is split between depth and breadth, and whether that is the same for 16.
@@ -99,7 +100,8 @@ func Example() {
 // A grid costs little more than its largest budget.
 func ExamplePlan_Cost() {
 	budgets := []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512}
-	plan := sweep.Plan{Tasks: []task.Task{number()}, Models: []sweep.Model{guess()}, Methods: sweep.Splits(budgets...), Budgets: budgets}
+	plan := sweep.Plan{Tasks: []task.Task{number()}, Models: []sweep.Model{guess()}, Methods: sweep.Splits(budgets...),
+		Budgets: budgets}
 	for seed := range uint32(10) {
 		plan.Seeds = append(plan.Seeds, seed)
 	}
@@ -116,9 +118,12 @@ func ExampleEvent() {
 	}
 	defer os.RemoveAll(dir)
 	plan := sweep.Plan{
-		Tasks: []task.Task{number()}, Models: []sweep.Model{guess()}, Methods: []sweep.Method{sweep.Greedy(8)}, Budgets: []int{16}, Seeds: []uint32{40},
+		Tasks: []task.Task{number()}, Models: []sweep.Model{guess()}, Methods: []sweep.Method{sweep.Greedy(8)},
+		Budgets: []int{16}, Seeds: []uint32{40},
 	}
-	follow := sweep.Config{Dir: dir, Observer: func(e sweep.Event) { fmt.Printf("%s: %v, %d calls, best %.3f\n", e.Kind, e.Run, e.Calls, e.Best) }}
+	follow := sweep.Config{Dir: dir, Observer: func(e sweep.Event) {
+		fmt.Printf("%s: %v, %d calls, best %.3f\n", e.Kind, e.Run, e.Calls, e.Best)
+	}}
 	for range 2 { // the second time the run is known
 		if _, err := plan.Run(context.Background(), follow); err != nil {
 			panic(err)
@@ -161,7 +166,8 @@ func ExampleComparison() {
 // A bandit over four searches, and a population, against greedy search with as many children in a generation.
 func ExampleMethod() {
 	elders := sweep.Method{Name: "elders", N: 8, New: func(s sweep.Setup) (sweep.Searches, error) {
-		p, err := population.New(population.Config{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Archive: population.Top(5), Select: population.PowerLaw(1)})
+		p, err := population.New(population.Config{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Archive: population.Top(5),
+			Select: population.PowerLaw(1)})
 		return sweep.Searches{Arms: []evolve.Arm{p}}, err
 	}}
 	plan := sweep.Plan{

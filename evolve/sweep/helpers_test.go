@@ -25,7 +25,8 @@ func seeds(n int) (list []uint32) {
 
 // grid is a plan of number and guess.
 func grid(n int, budgets []int, methods ...sweep.Method) sweep.Plan {
-	return sweep.Plan{Tasks: []task.Task{number()}, Models: []sweep.Model{guess()}, Methods: methods, Budgets: budgets, Seeds: seeds(n)}
+	return sweep.Plan{Tasks: []task.Task{number()}, Models: []sweep.Model{guess()}, Methods: methods, Budgets: budgets,
+		Seeds: seeds(n)}
 }
 
 // made makes the sweep, which must come to its end.
@@ -78,7 +79,8 @@ func counted(m sweep.Model, before func(ctx context.Context, n int) error) (swee
 				if errors.Is(err, context.Canceled) {
 					status = llm.Canceled
 				}
-				return llm.Reply{Attempts: []llm.Attempt{{Status: status, Kind: llm.KindServer, Err: err.Error()}}}, &llm.Error{Status: status, Kind: llm.KindServer, Err: err}
+				return llm.Reply{Attempts: []llm.Attempt{{Status: status, Kind: llm.KindServer, Err: err.Error()}}},
+					&llm.Error{Status: status, Kind: llm.KindServer, Err: err}
 			}
 		}
 		return inner.Generate(ctx, req)

@@ -32,15 +32,17 @@ func TestLimitsAreShared(t *testing.T) {
 	p.Models, p.Tasks = nil, nil
 	for _, key := range []string{"one", "two"} {
 		inner := guess()
-		p.Models = append(p.Models, sweep.Model{Spec: llm.Model{Key: key}, LLM: llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-			defer calls.enter()()
-			return inner.LLM.Generate(ctx, req)
-		})})
+		p.Models = append(p.Models, sweep.Model{Spec: llm.Model{Key: key},
+			LLM: llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+				defer calls.enter()()
+				return inner.LLM.Generate(ctx, req)
+			})})
 		inside := number()
-		tk, err := task.New(task.Spec{Name: key, Language: "text", Initial: "1", Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-			defer evaluations.enter()()
-			return inside.Evaluate(ctx, program)
-		})})
+		tk, err := task.New(task.Spec{Name: key, Language: "text", Initial: "1",
+			Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+				defer evaluations.enter()()
+				return inside.Evaluate(ctx, program)
+			})})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,8 @@ func TestRunsContainShorterOnes(t *testing.T) {
 			p.Models[0].LLM = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 				if tt.fails(req.Seed) {
 					err := errors.New("bad request")
-					return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindOther, Err: err.Error()}}}, &llm.Error{Status: llm.Failed, Kind: llm.KindOther, Err: err}
+					return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: llm.KindOther, Err: err.Error()}}},
+						&llm.Error{Status: llm.Failed, Kind: llm.KindOther, Err: err}
 				}
 				return inner.Generate(ctx, req)
 			})
@@ -52,7 +53,8 @@ func TestRunsContainShorterOnes(t *testing.T) {
 				if len(want.Trajectory) != r.T+1 {
 					t.Fatalf("%s: %v has %d generations", tt.reason, r, len(want.Trajectory)-1)
 				}
-				if diff := cmp.Diff(timeless(want, r.T), timeless(got, r.T), cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+				if diff := cmp.Diff(timeless(want, r.T), timeless(got, r.T),
+					cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 					t.Errorf("%s: %v is not what the longer run begins with (-alone +within):\n%.2000s", tt.reason, r, diff)
 				}
 				if best, found := scores[r.Cells()[0]]; !found || best != want.FinalFitness {

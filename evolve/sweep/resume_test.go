@@ -92,11 +92,14 @@ func TestOtherSettings(t *testing.T) {
 		change func(*sweep.Plan)
 		want   string
 	}{
-		{"another setting", func(p *sweep.Plan) { p.Fingerprint = journal.Fingerprint{"limit": "2s"} }, `its limit is "1s", that of the plan "2s"`},
+		{"another setting", func(p *sweep.Plan) { p.Fingerprint = journal.Fingerprint{"limit": "2s"} },
+			`its limit is "1s", that of the plan "2s"`},
 		{"another model", func(p *sweep.Plan) { p.Models[0].Spec.Temperature = 1.5 }, "its model is"},
-		{"another method of the same name", func(p *sweep.Plan) { p.Methods[0].Settings = "second edition" }, "second edition"},
+		{"another method of the same name", func(p *sweep.Plan) { p.Methods[0].Settings = "second edition" },
+			"second edition"},
 		{"another task of the same name", func(p *sweep.Plan) { p.Tasks[0] = numberFrom("2") }, "its task is"},
-		{"of a run that is not over, which its journal tells", func(p *sweep.Plan) { p.Budgets, p.Models[0].Spec.Temperature = []int{16}, 1.5 }, "model"},
+		{"of a run that is not over, which its journal tells",
+			func(p *sweep.Plan) { p.Budgets, p.Models[0].Spec.Temperature = []int{16}, 1.5 }, "model"},
 	} {
 		other := grid(1, []int{8}, sweep.Greedy(4))
 		other.Fingerprint = journal.Fingerprint{"limit": "1s"}
@@ -145,7 +148,8 @@ func TestStalls(t *testing.T) {
 	inner := p.Models[0].LLM
 	p.Models[0].LLM = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		if hang && req.Seed == evolve.ChildSeed(40, 4, 1, 2) {
-			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout, Err: "timeout"}}}, &llm.Error{Status: llm.Timeout, Err: errors.New("timeout")}
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Timeout, Err: "timeout"}}},
+				&llm.Error{Status: llm.Timeout, Err: errors.New("timeout")}
 		}
 		return inner.Generate(ctx, req)
 	})
@@ -173,12 +177,13 @@ func TestErrors(t *testing.T) {
 	gone := errors.New("the interpreter is gone")
 	p, dir := mixed(3), t.TempDir()
 	broken := true
-	tk, err := task.New(task.Spec{Name: "pi", Language: "text", Initial: "1", Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		if broken && strings.HasPrefix(program, "0.9") {
-			return eval.Result{}, gone
-		}
-		return p.Tasks[0].Evaluate(ctx, program)
-	})})
+	tk, err := task.New(task.Spec{Name: "pi", Language: "text", Initial: "1",
+		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			if broken && strings.HasPrefix(program, "0.9") {
+				return eval.Result{}, gone
+			}
+			return p.Tasks[0].Evaluate(ctx, program)
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,9 +208,13 @@ func TestWrongMethods(t *testing.T) {
 		method sweep.Method
 		want   string
 	}{
-		{sweep.Method{Name: "none", N: 4, New: func(sweep.Setup) (sweep.Searches, error) { return sweep.Searches{}, nil }}, "made 0 searches"},
-		{sweep.Method{Name: "panics", N: 4, New: func(sweep.Setup) (sweep.Searches, error) { panic("out of luck") }}, "New of method panics"},
-		{sweep.Method{Name: "fails", N: 4, New: func(sweep.Setup) (sweep.Searches, error) { return sweep.Searches{}, errors.New("no luck") }}, "no luck"},
+		{sweep.Method{Name: "none", N: 4, New: func(sweep.Setup) (sweep.Searches, error) { return sweep.Searches{}, nil }},
+			"made 0 searches"},
+		{sweep.Method{Name: "panics", N: 4, New: func(sweep.Setup) (sweep.Searches, error) { panic("out of luck") }},
+			"New of method panics"},
+		{sweep.Method{Name: "fails", N: 4, New: func(sweep.Setup) (sweep.Searches, error) {
+			return sweep.Searches{}, errors.New("no luck")
+		}}, "no luck"},
 		{sweep.Method{Name: "seeds", N: 4, New: func(s sweep.Setup) (sweep.Searches, error) {
 			list, err := sweep.Greedy(4).New(s)
 			list.Seeds = []uint32{1, 2}
@@ -213,7 +222,8 @@ func TestWrongMethods(t *testing.T) {
 		}}, "2 seeds for 1"},
 	} {
 		p := grid(1, []int{8}, tt.method)
-		if _, err := p.Run(t.Context(), sweep.Config{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "run pi/guess/"+tt.method.Name) {
+		if _, err := p.Run(t.Context(), sweep.Config{Dir: t.TempDir()}); err == nil ||
+			!strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "run pi/guess/"+tt.method.Name) {
 			t.Errorf("%v, want it to say %q of the run", err, tt.want)
 		}
 	}
@@ -244,7 +254,8 @@ func TestTwoInOneFolder(t *testing.T) {
 	second := mixed(2)
 	model, calls := counted(second.Models[0], nil)
 	second.Models[0] = model
-	if _, err := second.Run(t.Context(), sweep.Config{Dir: dir}); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), dir) {
+	if _, err := second.Run(t.Context(), sweep.Config{Dir: dir}); !errors.Is(err, journal.ErrLocked) ||
+		!strings.Contains(err.Error(), dir) {
 		t.Errorf("%v, want ErrLocked that names the folder", err)
 	}
 	if calls.total() > 0 {
@@ -277,7 +288,8 @@ func TestSettingsOfModels(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := p.Run(t.Context(), sweep.Config{Dir: dir}); tt.fits != (err == nil) || !tt.fits && !errors.Is(err, sweep.ErrOther) {
+			if _, err := p.Run(t.Context(), sweep.Config{Dir: dir}); tt.fits != (err == nil) || !tt.fits &&
+				!errors.Is(err, sweep.ErrOther) {
 				t.Errorf("%q after %q, marked %v: %v", tt.now, tt.then, marked, err)
 			}
 		}

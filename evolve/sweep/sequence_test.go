@@ -99,7 +99,8 @@ func TestSequenceUnderPeeking(t *testing.T) {
 			t.Errorf("%s: the sequence excludes the mean in %v of the runs, at most %v is allowed", tt.reason, got, most)
 		}
 		if got := float64(naive) / runs; got < 3*alpha {
-			t.Errorf("%s: peeking at intervals for a fixed number is wrong in %v only: the test would not see a wrong sequence", tt.reason, got)
+			t.Errorf("%s: peeking at intervals for a fixed number is wrong in %v only: the test would not see a wrong sequence",
+				tt.reason, got)
 		}
 		t.Logf("%s: wrong in %.3f, intervals for a fixed number in %.3f", tt.reason, float64(wrong)/runs, float64(naive)/runs)
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-var throughput = flag.Int("throughput", 0, "how many seeds of the 7 splits of 64 calls TestThroughput sweeps; 286 make 2,002 runs")
+var throughput = flag.Int("throughput", 0,
+	"how many seeds of the 7 splits of 64 calls TestThroughput sweeps; 286 make 2,002 runs")
 
 // What TestThroughput evaluates: at most so many at once, each so long.
 const (
@@ -32,7 +33,8 @@ const (
 func TestThroughput(t *testing.T) {
 	seeds := max(*throughput, 1)
 	slow, spent := slowTask(t)
-	plan := sweep.Plan{Tasks: []task.Task{slow}, Models: []sweep.Model{distinct()}, Methods: sweep.Splits(64), Budgets: []int{64}}
+	plan := sweep.Plan{Tasks: []task.Task{slow}, Models: []sweep.Model{distinct()}, Methods: sweep.Splits(64),
+		Budgets: []int{64}}
 	for seed := range uint32(seeds) {
 		plan.Seeds = append(plan.Seeds, seed)
 	}
@@ -78,19 +80,20 @@ type spent struct{ n, time atomic.Int64 }
 func slowTask(t *testing.T) (task.Task, *spent) {
 	t.Helper()
 	var s spent
-	tk, err := task.New(task.Spec{Name: "slow", Language: "text", Initial: "start", Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
-		begin := time.Now()
-		defer func() {
-			s.n.Add(1)
-			s.time.Add(int64(time.Since(begin)))
-		}()
-		select {
-		case <-time.After(each):
-			return eval.Result{Valid: true, Score: float64(len(program))}, nil
-		case <-ctx.Done():
-			return eval.Result{}, ctx.Err()
-		}
-	})})
+	tk, err := task.New(task.Spec{Name: "slow", Language: "text", Initial: "start",
+		Evaluator: eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			begin := time.Now()
+			defer func() {
+				s.n.Add(1)
+				s.time.Add(int64(time.Since(begin)))
+			}()
+			select {
+			case <-time.After(each):
+				return eval.Result{Valid: true, Score: float64(len(program))}, nil
+			case <-ctx.Done():
+				return eval.Result{}, ctx.Err()
+			}
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +102,11 @@ func slowTask(t *testing.T) (task.Task, *spent) {
 
 // distinct is a model that answers at once, with another program for each seed.
 func distinct() sweep.Model {
-	return sweep.Model{Spec: llm.Model{Key: "quick", ActiveParams: 1}, LLM: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: fmt.Sprintf("```text\n%d\n```", req.Seed), Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 50, CompletionTokens: 5}}}}, nil
-	})}
+	return sweep.Model{Spec: llm.Model{Key: "quick", ActiveParams: 1},
+		LLM: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+			return llm.Reply{Text: fmt.Sprintf("```text\n%d\n```", req.Seed),
+				Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 50, CompletionTokens: 5}}}}, nil
+		})}
 }
 
 // A watch looks at memory and open files from time to time.

@@ -52,7 +52,8 @@ func TestRoundsThatRose(t *testing.T) {
 		t.Errorf("marked are %v, want the second alone", got)
 	}
 	got := computed[string](tab, "(window.saved = '', window.Blob = function (parts) { window.saved += parts[0]; }, "+
-		"URL.createObjectURL = () => 'data:,', HTMLAnchorElement.prototype.click = () => {}, saveRounds("+run+"), window.saved)")
+		"URL.createObjectURL = () => 'data:,', HTMLAnchorElement.prototype.click = () => {}, saveRounds("+run+
+		"), window.saved)")
 	want := "round,search,propensity,calls,reward,over,best,begin_ms,end_ms\r\n1,a,1,1,0,true,-3,1,9\r\n" +
 		"2,a,1,1,1,true,-3,2,4\r\n3,a,1,1,,false,,5,\r\n"
 	if got != want {
@@ -84,7 +85,8 @@ func TestRoundsOfSeveralRuns(t *testing.T) {
 	}
 	for row, round := range s.Children.Pull {
 		if s.Children.Arm[row] != s.Rounds.Arm[round] {
-			t.Errorf("child %d of search %d is of round %d, which is search %d's", row, s.Children.Arm[row], round, s.Rounds.Arm[round])
+			t.Errorf("child %d of search %d is of round %d, which is search %d's", row, s.Children.Arm[row], round,
+				s.Rounds.Arm[round])
 		}
 	}
 }
@@ -95,9 +97,10 @@ func TestNumbersThatAreNotKnown(t *testing.T) {
 	s := synthetic(40, 2, 1)
 	s.Endpoints = []endpointState{{Name: "silent", Statuses: map[string]int{"timeout": 3}}}
 	s.Ledgers = []ledgerTable{{Kind: "operator", Rows: []ledgerRow{{Name: "vain", Children: 4, Last: -1, Money: 0.0004}}}}
-	tab := reported(t, pageData{Title: "Unknown", Runs: []runState{s}, Studies: []Study{{Name: "s", Tables: []Table{{Name: "t",
-		Head: []string{"method", "score"}, Numeric: []bool{false, true},
-		Rows: [][]string{{"a", "0.5"}, {"b", "none"}, {"c", "0.75"}, {"d", "none"}, {"e", "0.25"}}}}}}})
+	tab := reported(t, pageData{Title: "Unknown", Runs: []runState{s},
+		Studies: []Study{{Name: "s", Tables: []Table{{Name: "t",
+			Head: []string{"method", "score"}, Numeric: []bool{false, true},
+			Rows: [][]string{{"a", "0.5"}, {"b", "none"}, {"c", "0.75"}, {"d", "none"}, {"e", "0.25"}}}}}}})
 	browsertest.Eval[bool](tab, "document.querySelector('#study-table-0 .sorter[data-column=\"1\"]').click(), true")
 	const first = "[...document.querySelectorAll('#study-table-0 tbody td:first-child')].map(c => c.textContent).join('')"
 	if got := browsertest.Eval[string](tab, first); got != "caebd" {
@@ -117,7 +120,8 @@ func TestNumbersThatAreNotKnown(t *testing.T) {
 // The table of cells says which are beyond its hundred rows and columns.
 func TestCellsBeyondTheTable(t *testing.T) {
 	tab := browsertest.Open(t)
-	for call, want := range map[string]string{"[[{at: [0, 0]}], [{at: [250, 1]}]]": "1 cell further on", "[[{at: [0, 0]}], [{at: [9, 1]}]]": ""} {
+	for call, want := range map[string]string{"[[{at: [0, 0]}], [{at: [250, 1]}]]": "1 cell further on",
+		"[[{at: [0, 0]}], [{at: [9, 1]}]]": ""} {
 		got := computed[string](tab, "heatWords("+call+")")
 		if strings.Contains(got, "further on") != (want != "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q", call, got)

@@ -45,7 +45,8 @@ func TestFromResultOfOneSearch(t *testing.T) {
 	r := trial{path: filepath.Join(t.TempDir(), "run.journal"), arms: 1, n: 5, rounds: 4}
 	res := r.run(t)
 	var file bytes.Buffer
-	if err := json.NewEncoder(&file).Encode(report.NewGreedy(res, report.Header{Task: "sum", Model: adderModel, T: 4, N: 5},
+	if err := json.NewEncoder(&file).Encode(report.NewGreedy(res,
+		report.Header{Task: "sum", Model: adderModel, T: 4, N: 5},
 		40)); err != nil {
 		t.Fatal(err)
 	}

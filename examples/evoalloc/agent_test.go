@@ -51,7 +51,8 @@ func TestAgents(t *testing.T) {
 			t.Logf("not run here: %v", err) // without network namespaces
 			continue
 		}
-		args := []string{"--agent", kind, "--model", "qwen3-8b", "--api-base", srv.URL, "--T", "3", "--N", "3", "--output", t.TempDir(),
+		args := []string{"--agent", kind, "--model", "qwen3-8b", "--api-base", srv.URL, "--T", "3", "--N", "3", "--output",
+			t.TempDir(),
 			"--base", base, "--change", "*.txt", "--score", "cat a.txt"}
 		var printed string
 		run := func() {
@@ -72,7 +73,8 @@ func TestAgents(t *testing.T) {
 			t.Errorf("--agent %s --resume asks %d times, and prints:\n%s", kind, asked.Load()-n, printed)
 		}
 	}
-	try := []string{"--agent", agentLoop, "--agent-only", "--agent-try", "echo -3", "--model", "qwen3-8b", "--api-base", srv.URL, "--T", "3",
+	try := []string{"--agent", agentLoop, "--agent-only", "--agent-try", "echo -3", "--model", "qwen3-8b", "--api-base",
+		srv.URL, "--T", "3",
 		"--N", "2", "--output", t.TempDir(), "--base", base, "--change", "*.txt", "--score", "cat a.txt"}
 	printed := runtest.Output(t, func() {
 		if err := runPopulations(t.Context(), try); err != nil {
@@ -82,7 +84,8 @@ func TestAgents(t *testing.T) {
 	if tried.Load() == 0 || !strings.Contains(printed, "best      7.0") {
 		t.Errorf("%d tries had the score of --agent-try:\n%s", tried.Load(), printed)
 	}
-	for _, args := range [][]string{{"--agent-only"}, {"--agent", agentLoop, "--model", "qwen3-8b", "--agent-try", "x"}, {"--agent", agentLoop}, {"--agent", agentLoop, "--model", "qwen3-8b", "--agent-calls", "0"},
+	for _, args := range [][]string{{"--agent-only"}, {"--agent", agentLoop, "--model", "qwen3-8b", "--agent-try", "x"},
+		{"--agent", agentLoop}, {"--agent", agentLoop, "--model", "qwen3-8b", "--agent-calls", "0"},
 		{"--agent", "true", "--model", "qwen3-8b", "--agent-text"}} {
 		var usage *cli.UsageError
 		if err := runPopulations(t.Context(), args); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--agent") {

@@ -43,7 +43,8 @@ func TestTriesAreUnderTheLimit(t *testing.T) {
 		tuner   string
 		err     error
 	}{
-		{"a task for tuners", agentFlags{kind: agentLoop}, &cli.Options{}, task.WithBounds(tunable{number, nil}, nil), "tries of number", nil},
+		{"a task for tuners", agentFlags{kind: agentLoop}, &cli.Options{}, task.WithBounds(tunable{number, nil}, nil),
+			"tries of number", nil},
 		{"it has none", agentFlags{kind: agentLoop}, &cli.Options{}, tunable{number, errors.ErrUnsupported}, "<nil>", nil},
 		{"it does not start", agentFlags{kind: agentLoop}, &cli.Options{}, tunable{number, broken}, "<nil>", broken},
 		{"no such task", agentFlags{kind: agentLoop}, &cli.Options{}, number, "<nil>", nil},
@@ -53,7 +54,8 @@ func TestTriesAreUnderTheLimit(t *testing.T) {
 		{"no agent", agentFlags{}, &cli.Options{}, tunable{number, broken}, "<nil>", nil},
 	} {
 		limited := 0
-		err := tt.flags.prepare(t.Context(), tt.options, tt.task, func(e eval.Evaluator) eval.Evaluator { limited++; return e })
+		err := tt.flags.prepare(t.Context(), tt.options, tt.task,
+			func(e eval.Evaluator) eval.Evaluator { limited++; return e })
 		if !errors.Is(err, tt.err) || fmt.Sprint(tt.flags.tuner) != tt.tuner || limited > 0 != (tt.tuner != "<nil>") {
 			t.Errorf("%s: tries go to %v, %d limited, %v", tt.reason, tt.flags.tuner, limited, err)
 		}
@@ -69,14 +71,16 @@ func TestTriesOfAFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mine")
 	write := func(name, text string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666)); err != nil {
+		if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, name), []byte(text),
+			0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write("initial_program.py", "x = 1\n")
 	write("evaluator.py", "def evaluate(path):\n    return {'combined_score': 1.0 * len(open(path).read())}\n"+
 		"def evaluate_tune(path):\n    return {'combined_score': -3.0}\n")
-	for queue, want := range map[string]string{"": "score -3.000000 in the mode tune", " --nats embedded": "score 7.000000 in the mode tune"} {
+	for queue, want := range map[string]string{"": "score -3.000000 in the mode tune",
+		" --nats embedded": "score 7.000000 in the mode tune"} {
 		var mu sync.Mutex
 		var told []string
 		srv := llmtest.NewServer(llmtest.Config{Calls: func(r llmtest.Request) []llm.ToolCall {

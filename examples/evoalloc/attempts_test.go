@@ -38,7 +38,8 @@ func (r *reader) Learn(_ context.Context, s *population.Season) error {
 			r.showed[b.Operator]++
 			for _, line := range shown.Lines {
 				if !r.others && !slices.Contains(r.on[b.Parents[0]], line) {
-					r.t.Errorf("child %d of %s and program %d is shown %q, which was made of another", b.ID, b.Operator, b.Parents[0], line)
+					r.t.Errorf("child %d of %s and program %d is shown %q, which was made of another", b.ID, b.Operator, b.Parents[0],
+						line)
 				}
 			}
 		}
@@ -51,33 +52,38 @@ func (r *reader) Learn(_ context.Context, s *population.Season) error {
 
 // Every way of every preset to ask a model shows the attempts on the parent that it asks for.
 func TestAttemptsAreShownByEverySearch(t *testing.T) {
-	lengths, err := task.New(task.Spec{Name: "lengths", Initial: "a b c d", Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-		if strings.Contains(program, "x") {
-			return eval.Invalid("an x"), nil
-		}
-		return eval.Result{Valid: true, Score: float64(len(program)%7) / 7}, nil
-	})})
+	lengths, err := task.New(task.Spec{Name: "lengths", Initial: "a b c d",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			if strings.Contains(program, "x") {
+				return eval.Invalid("an x"), nil
+			}
+			return eval.Result{Valid: true, Score: float64(len(program)%7) / 7}, nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	words := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: task.Fence(fmt.Sprintf("%x", req.Seed)[:1+req.Seed%6]+strings.Repeat("x", int(req.Seed/7%9/8)), ""),
+		return llm.Reply{Text: task.Fence(fmt.Sprintf("%x", req.Seed)[:1+req.Seed%6]+strings.Repeat("x", int(req.Seed/7%9/8)),
+			""),
 			Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 	})
 	for _, peer := range peers.Peers() {
 		if peer.Config == nil {
 			continue // its searches are others of these
 		}
-		r := &reader{t: t, on: map[int][]string{}, asked: map[string]int{}, showed: map[string]int{}, others: peer.Name == "openevolve"}
-		arm, err := peer.Arm(peers.Setting{Task: lengths, LLM: words, N: 8, Seed: 40}, func(cfg population.Config) (population.Config, error) {
-			cfg = withAttempts(cfg)
-			cfg.Memory = append(cfg.Memory, r)
-			return cfg, nil
-		})
+		r := &reader{t: t, on: map[int][]string{}, asked: map[string]int{}, showed: map[string]int{},
+			others: peer.Name == "openevolve"}
+		arm, err := peer.Arm(peers.Setting{Task: lengths, LLM: words, N: 8, Seed: 40},
+			func(cfg population.Config) (population.Config, error) {
+				cfg = withAttempts(cfg)
+				cfg.Memory = append(cfg.Memory, r)
+				return cfg, nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 400}}); err != nil {
+		if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm},
+			Budget: evolve.Budget{Calls: 400}}); err != nil {
 			t.Fatalf("%s: %v", peer.Name, err)
 		}
 		t.Log(peer.Name, r.asked, r.showed)

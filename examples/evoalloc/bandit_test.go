@@ -62,7 +62,8 @@ func TestBadBanditFlags(t *testing.T) {
 		{"--model qwen3-8b,nope", []string{`unknown model "nope"`, "--params-active"}},
 		{"--model a,b --model-name A", []string{"--model-name has 1 names and --model 2 keys"}},
 		{"--model a,b --model-name A,B --params-active 5", []string{"--params-active has 1 numbers and --model 2 keys"}},
-		{"--model qwen3-8b,llama-8b --api-base qwen3-8b=http://a/v1", []string{"no URL for the model llama-8b", "llama-8b=URL"}},
+		{"--model qwen3-8b,llama-8b --api-base qwen3-8b=http://a/v1",
+			[]string{"no URL for the model llama-8b", "llama-8b=URL"}},
 		{"--model qwen3-8b,llama-8b --api-base qwen=http://a/v1,http://b/v1", []string{`"qwen" is none of the models`}},
 		{"--model qwen3-8b,llama-8b --task text --api-base http://a/v1", []string{"--task text", "one model"}},
 		{"--model ../up --model-name x --params-active 5", []string{`"../up"`}},
@@ -74,7 +75,8 @@ func TestBadBanditFlags(t *testing.T) {
 		{"--model qwen3-8b --api-base localhost:8000/v1", []string{"localhost:8000/v1"}},
 		{"--model qwen3-8b --api-base http://", []string{"--api-base", "http://"}},
 		{"--model qwen3-8b --api-base http://u:secret@a/v1,", []string{"--api-base", "http://u:xxxxx@a/v1,", "place 2"}},
-		{"--model qwen3-8b --api-base http://a/v1,http://b/v1,http://a/v1/", []string{"--api-base", "http://b/v1", "places 1 and 3"}},
+		{"--model qwen3-8b --api-base http://a/v1,http://b/v1,http://a/v1/",
+			[]string{"--api-base", "http://b/v1", "places 1 and 3"}},
 		{"--task ../../task/folder/testdata/bins --runtime js", []string{"--runtime", "../../task/folder/testdata/bins"}},
 		{"--output " + file, []string{file}},
 	} {
@@ -102,7 +104,8 @@ func TestBadEnvironment(t *testing.T) {
 	} {
 		t.Setenv("LLM_API_BASE", value)
 		var usage *cli.UsageError
-		if err := runBandit(t.Context(), strings.Fields("--model qwen3-8b --output "+t.TempDir())); !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+		if err := runBandit(t.Context(), strings.Fields("--model qwen3-8b --output "+t.TempDir())); !errors.As(err, &usage) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want it to say %s", value, err, want)
 		}
 	}
@@ -149,7 +152,8 @@ func TestBanditSavesItsResult(t *testing.T) {
 func TestBreadths(t *testing.T) {
 	for _, tt := range []struct{ flags, file, says, reason string }{
 		{"", "challenge_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=0, waste=0.3, 1..16)", "the default"},
-		{"--breadth adaptive --second 1000", "challenge_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=1000, waste=0.3, 1..16)", "wider where time is worth something"},
+		{"--breadth adaptive --second 1000", "challenge_C96_T6_K3_adaptive_seed0.json",
+			"Adaptive(second=1000, waste=0.3, 1..16)", "wider where time is worth something"},
 		{"--breadth fixed", "challenge_C96_T6_K3_seed0.json", "", "the paper's"},
 	} {
 		dir := t.TempDir()
@@ -169,7 +173,8 @@ func TestBreadths(t *testing.T) {
 			t.Errorf("%s: %s: calls %v", tt.flags, tt.reason, r.Granted)
 		}
 		var usage *cli.UsageError
-		if err := runBandit(t.Context(), strings.Fields(args+" --resume --second 3 --breadth adaptive")); tt.says != "" && strings.Contains(tt.file, "adaptive") && (!errors.As(err, &usage) || !strings.Contains(err.Error(), "second=3")) {
+		if err := runBandit(t.Context(), strings.Fields(args+" --resume --second 3 --breadth adaptive")); tt.says != "" &&
+			strings.Contains(tt.file, "adaptive") && (!errors.As(err, &usage) || !strings.Contains(err.Error(), "second=3")) {
 			t.Errorf("%s: resumed with another value of time: %v", tt.flags, err)
 		}
 	}
@@ -195,7 +200,8 @@ func TestResumeOfARunUnderEI(t *testing.T) {
 		t.Fatal(err)
 	}
 	var usage *cli.UsageError
-	if err := runBandit(t.Context(), strings.Fields(begins)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--algo ei --resume") {
+	if err := runBandit(t.Context(), strings.Fields(begins)); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), "--algo ei --resume") {
 		t.Errorf("beside a run that is not over another begins: %v", err)
 	}
 	if err := os.WriteFile(path, whole, 0o666); err != nil {
@@ -220,13 +226,15 @@ func TestResumeOfARunWithoutABreadth(t *testing.T) {
 	}
 	args := began + " --resume"
 	var usage *cli.UsageError
-	if err := runBandit(t.Context(), strings.Fields(args)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "challenge_C12_T3_K2_seed0.journal: give --breadth fixed") {
+	if err := runBandit(t.Context(), strings.Fields(args)); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), "challenge_C12_T3_K2_seed0.journal: give --breadth fixed") {
 		t.Errorf("its command begins another run: %v", err)
 	}
 	if err := runBandit(t.Context(), strings.Fields(args+" --breadth fixed")); err != nil {
 		t.Errorf("it does not go on: %v", err)
 	}
-	if err := runBandit(t.Context(), strings.Fields(args+" --breadth adaptive")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "challenge_C12_T3_K2_seed0.journal (") {
+	if err := runBandit(t.Context(), strings.Fields(args+" --breadth adaptive")); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), "challenge_C12_T3_K2_seed0.journal (") {
 		t.Errorf("with another breadth it goes on, or the error does not name the journal that is there: %v", err)
 	}
 	if err := runBandit(t.Context(), strings.Fields(began)); err != nil {
@@ -244,10 +252,12 @@ func TestRunOverHTTP(t *testing.T) {
 	t.Setenv("LLM_API_BASE", srv.URL)
 	t.Setenv("LLM_API_KEY", "secret")
 	dir := t.TempDir()
-	if err := runBandit(t.Context(), strings.Fields("--model qwen3-8b --T 4 --N 4 --n-arms 2 --task mmd --output "+dir)); err != nil {
+	if err := runBandit(t.Context(), strings.Fields("--model qwen3-8b --T 4 --N 4 --n-arms 2 --task mmd --output "+
+		dir)); err != nil {
 		t.Fatal(err)
 	}
-	if r := saved(t, dir, "challenge_C16_T4_K2_adaptive_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 || r.FLOPs.WorstCase.OK != 16 {
+	if r := saved(t, dir, "challenge_C16_T4_K2_adaptive_seed0.json"); r.Model != "qwen3-8b" || r.Active != 8_190_726_144 ||
+		r.FLOPs.WorstCase.OK != 16 {
 		t.Errorf("report %+v", r.FLOPs.WorstCase)
 	}
 	if srv.Stats().Calls != 16 {
@@ -341,16 +351,19 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, got := saved(t, whole, "*.json"), saved(t, dir, "*.json")
-		if !slices.Equal(want.Selections, got.Selections) || !slices.Equal(want.Rewards, got.Rewards) || got.Stop != evolve.StopBudget {
+		if !slices.Equal(want.Selections, got.Selections) || !slices.Equal(want.Rewards, got.Rewards) ||
+			got.Stop != evolve.StopBudget {
 			t.Errorf("resumed: %v with %v, want %v with %v", got.Selections, got.Rewards, want.Selections, want.Rewards)
 		}
 	}
 	var usage *cli.UsageError
 	err := runBandit(t.Context(), strings.Fields(again+" --resume --eval-timeout 9s"))
-	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "put the flags back") || !strings.Contains(err.Error(), "--eval-timeout 9s --anew") {
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "put the flags back") ||
+		!strings.Contains(err.Error(), "--eval-timeout 9s --anew") {
 		t.Errorf("another evaluation limit was taken for the same run: %v", err)
 	}
-	if err := runBandit(t.Context(), strings.Fields(again+" --resume --in-flight 2")); !errors.Is(err, journal.ErrDiverged) {
+	if err := runBandit(t.Context(), strings.Fields(again+" --resume --in-flight 2")); !errors.Is(err,
+		journal.ErrDiverged) {
 		t.Errorf("more in flight were taken for the same run: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*.partial.*")); err != nil || len(left) > 0 {
@@ -393,7 +406,8 @@ func TestRunAgain(t *testing.T) {
 func TestDeadEndpointSavesWhatThereIs(t *testing.T) {
 	const url = "http://127.0.0.1:1/v1" // a port that nobody is given, as one just closed may be
 	dir := t.TempDir()
-	err := runBandit(t.Context(), strings.Fields("--model llama-8b --T 2 --N 4 --n-arms 2 --api-base "+url+" --output "+dir))
+	err := runBandit(t.Context(), strings.Fields("--model llama-8b --T 2 --N 4 --n-arms 2 --api-base "+url+" --output "+
+		dir))
 	var usage *cli.UsageError
 	if err == nil || errors.As(err, &usage) || !strings.Contains(err.Error(), url) {
 		t.Errorf("error %v, want one that names %s", err, url)

@@ -123,7 +123,8 @@ func TestModelsByWeight(t *testing.T) {
 		asked[body.Model]++
 		mu.Unlock()
 	})
-	args := "--model qwen3-8b=0.9,qwen3-14b=0.1 --T 1 --N 64 --breadth fixed --journal= --output " + t.TempDir() + " --api-base " + base
+	args := "--model qwen3-8b=0.9,qwen3-14b=0.1 --T 1 --N 64 --breadth fixed --journal= --output " + t.TempDir() +
+		" --api-base " + base
 	if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,8 @@ func TestModelsByWeight(t *testing.T) {
 	if few+many < 64 || few < 1 || few > 20 { // of Binomial(64, 0.1) more than 20 have a chance below 10⁻⁶
 		t.Errorf("the models were asked %v", asked)
 	}
-	for _, models := range []string{"qwen3-8b=0.9,qwen3-14b", "qwen3-8b=x,qwen3-14b=1", "qwen3-8b=0,qwen3-14b=1", "qwen3-8b=1"} {
+	for _, models := range []string{"qwen3-8b=0.9,qwen3-14b", "qwen3-8b=x,qwen3-14b=1", "qwen3-8b=0,qwen3-14b=1",
+		"qwen3-8b=1"} {
 		if err := runGreedy(t.Context(), []string{"--model", models, "--api-base", base}); err == nil {
 			t.Errorf("--model %s is accepted", models)
 		}
@@ -144,7 +146,8 @@ func TestRows(t *testing.T) {
 	count := map[string]int{}
 	for _, rows := range []string{"", " --rows"} {
 		printed := runtest.Output(t, func() {
-			if err := runGreedy(t.Context(), strings.Fields("--T 40 --N 1 --breadth fixed --offline-latency 0 --output "+t.TempDir()+rows)); err != nil {
+			if err := runGreedy(t.Context(), strings.Fields("--T 40 --N 1 --breadth fixed --offline-latency 0 --output "+
+				t.TempDir()+rows)); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -166,7 +169,8 @@ func TestRows(t *testing.T) {
 	}})
 	defer srv.Close()
 	printed := runtest.Output(t, func() {
-		args := "--model qwen3-8b --T 1 --N 4 --journal= --output " + filepath.Join(t.TempDir(), "r") + " --api-base " + srv.URL
+		args := "--model qwen3-8b --T 1 --N 4 --journal= --output " + filepath.Join(t.TempDir(), "r") + " --api-base " +
+			srv.URL
 		if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +187,8 @@ func TestLimitLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	var usage *cli.UsageError
-	if err := runGreedy(t.Context(), strings.Fields(run+" --resume")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "--budget-tokens ended this run") {
+	if err := runGreedy(t.Context(), strings.Fields(run+" --resume")); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), "--budget-tokens ended this run") {
 		t.Errorf("without the limit: %v", err)
 	}
 	for _, limit := range []string{"6000", "60000"} {

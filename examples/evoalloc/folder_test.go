@@ -78,7 +78,8 @@ func TestEvolvesFolders(t *testing.T) {
 // TestRuntimePython runs a built-in task's Python program, or where that cannot be says what to do.
 func TestRuntimePython(t *testing.T) {
 	out := t.TempDir()
-	err := runGreedy(t.Context(), strings.Fields("--task cp --runtime python --T 2 --N 8 --offline-latency 0 --output "+out))
+	err := runGreedy(t.Context(), strings.Fields("--task cp --runtime python --T 2 --N 8 --offline-latency 0 --output "+
+		out))
 	if _, lacking := python.Find(t.Context(), "numpy"); lacking != nil {
 		var usage *cli.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), "needs Python 3.9 or newer with numpy") {
@@ -114,13 +115,16 @@ func TestInvalidInitialProgram(t *testing.T) {
 		notrun.Skip(t)
 	}
 	for _, tt := range []struct{ reason, program, evaluator, says string }{
-		{"an evaluator that breaks", "x = 1\n", "def evaluate(path):\n    return {'combined_score': no_such_name}\n", "no_such_name"},
-		{"a program that breaks", "x = no_such_value\n", "def evaluate(path):\n    exec(open(path).read())\n    return {'combined_score': 1.0}\n", "no_such_value"},
+		{"an evaluator that breaks", "x = 1\n", "def evaluate(path):\n    return {'combined_score': no_such_name}\n",
+			"no_such_name"},
+		{"a program that breaks", "x = no_such_value\n",
+			"def evaluate(path):\n    exec(open(path).read())\n    return {'combined_score': 1.0}\n", "no_such_value"},
 	} {
 		dir, out := filepath.Join(t.TempDir(), "mine"), t.TempDir()
 		write := func(name, text string) {
 			t.Helper()
-			if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666)); err != nil {
+			if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, name), []byte(text),
+				0o666)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -129,7 +133,8 @@ func TestInvalidInitialProgram(t *testing.T) {
 		args := strings.Fields("--T 1 --N 2 --offline-latency 0 --task " + dir + " --output " + out)
 		err := runGreedy(t.Context(), args)
 		var usage *cli.UsageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), "initial program of task mine is invalid") || !strings.Contains(err.Error(), tt.says) {
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), "initial program of task mine is invalid") ||
+			!strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want a usage error that says %q", tt.reason, err, tt.says)
 		}
 		if left, _ := filepath.Glob(filepath.Join(out, "*", "*", "*")); len(left) > 0 {
@@ -167,7 +172,8 @@ func TestFolderOfSeveralFiles(t *testing.T) {
 		t.Errorf("patches %v, %v", patches, err)
 	}
 	var usage *cli.UsageError
-	if err := runGreedy(t.Context(), append(args, "--anew")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "needs a --model") {
+	if err := runGreedy(t.Context(), append(args, "--anew")); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), "needs a --model") {
 		t.Errorf("with the offline model: %v", err)
 	}
 }

@@ -17,7 +17,8 @@ import (
 func TestGreedySavesItsResult(t *testing.T) {
 	for task, start := range map[string]float64{"cp": 0.364101, "mmd": 0.007841, "ht": 0} {
 		dir := t.TempDir()
-		if err := runGreedy(t.Context(), strings.Fields("--T 4 --N 16 --breadth fixed --offline-latency 0 --seed 41 --task "+task+" --output "+dir)); err != nil {
+		if err := runGreedy(t.Context(), strings.Fields("--T 4 --N 16 --breadth fixed --offline-latency 0 --seed 41 --task "+
+			task+" --output "+dir)); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, task, "offline", "greedy_C64_T4_N16_seed41.json")
@@ -29,7 +30,8 @@ func TestGreedySavesItsResult(t *testing.T) {
 		if err := json.Unmarshal(data, &r); err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Trajectory) != 5 || r.Trajectory[0].BestFitness < start-1e-6 || r.Trajectory[0].BestFitness > start+1e-6 || r.FinalFitness <= start {
+		if len(r.Trajectory) != 5 || r.Trajectory[0].BestFitness < start-1e-6 || r.Trajectory[0].BestFitness > start+1e-6 ||
+			r.FinalFitness <= start {
 			t.Errorf("%s: %d rows from %v to %v", task, len(r.Trajectory), r.Trajectory[0].BestFitness, r.FinalFitness)
 		}
 	}
@@ -43,7 +45,8 @@ func TestBadGreedyFlags(t *testing.T) {
 		{"--breadth wide", `"wide": it is fixed, adaptive`, "the values are named"},
 		{"--window 8 --order sorted", `"sorted": it is by-index or as-they-end`, "the values are named"},
 		{"--offline-structure 1.5", "--offline-structure is 1.5", "a share is at most all"},
-		{"--offline-structure 0.5 --model qwen3-8b --api-base http://localhost:1/v1", "--offline-structure has no effect on qwen3-8b", "a real model decides for itself"},
+		{"--offline-structure 0.5 --model qwen3-8b --api-base http://localhost:1/v1",
+			"--offline-structure has no effect on qwen3-8b", "a real model decides for itself"},
 		{"--task tsp", "it is one of cp, mmd, ht, packing, text, or a folder", "the built-in tasks are listed"},
 		{"--order as-they-end", "--order has no effect without --window", "all children begin before one is taken in"},
 	} {
@@ -89,7 +92,8 @@ func TestBreadthsOfGreedy(t *testing.T) {
 func TestSteadyState(t *testing.T) {
 	steady := func(dir, more string) (r report.Greedy, parents []int) {
 		t.Helper()
-		if err := runGreedy(t.Context(), strings.Fields("--T 1 --N 48 --window 8 --offline-latency 2ms --output "+dir+" "+more)); err != nil {
+		if err := runGreedy(t.Context(), strings.Fields("--T 1 --N 48 --window 8 --offline-latency 2ms --output "+dir+" "+
+			more)); err != nil {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(filepath.Join(dir, "cp", "offline", "greedy_C48_T1_N48_seed40.json"))
@@ -123,7 +127,8 @@ func TestSteadyState(t *testing.T) {
 	first, was = steady(dir, "--order as-they-end")
 	second, is = steady(dir, "--order as-they-end --resume")
 	if !slices.Equal(was, is) || first.FinalFitness != second.FinalFitness {
-		t.Errorf("as they end, and resumed: parents %v and %v, best %v and %v", was, is, first.FinalFitness, second.FinalFitness)
+		t.Errorf("as they end, and resumed: parents %v and %v, best %v and %v", was, is, first.FinalFitness,
+			second.FinalFitness)
 	}
 }
 
@@ -145,8 +150,10 @@ func TestPacking(t *testing.T) {
 	if start := r.Trajectory[0].BestFitness; r.FinalFitness <= start {
 		t.Errorf("from %v to %v, want a gain, which changes of numbers alone never bring", start, r.FinalFitness)
 	}
-	more := "--task packing --offline-structure 0.6 --T 6 --N 16 --breadth fixed --offline-latency 0 --resume --output " + dir
-	if err := runGreedy(t.Context(), strings.Fields(more)); err == nil || !strings.Contains(err.Error(), "offline structure") {
+	more := "--task packing --offline-structure 0.6 --T 6 --N 16 --breadth fixed --offline-latency 0 --resume --output " +
+		dir
+	if err := runGreedy(t.Context(), strings.Fields(more)); err == nil ||
+		!strings.Contains(err.Error(), "offline structure") {
 		t.Errorf("going on with another offline model: error %v, want one that names what differs", err)
 	}
 }
@@ -155,7 +162,8 @@ func TestPacking(t *testing.T) {
 func TestPlainMistakesComeFirst(t *testing.T) {
 	t.Setenv("LLM_API_BASE", "")
 	broken := t.TempDir()
-	for name, text := range map[string]string{"initial_program.py": "x = 1\n", "evaluator.py": "raise SystemExit('it was started')\n"} {
+	for name, text := range map[string]string{"initial_program.py": "x = 1\n",
+		"evaluator.py": "raise SystemExit('it was started')\n"} {
 		if err := os.WriteFile(filepath.Join(broken, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +202,8 @@ func TestNoJournal(t *testing.T) {
 	}
 	var usage *cli.UsageError
 	for _, more := range []string{"--resume", "--watch"} {
-		if err := runGreedy(t.Context(), append(slices.Clip(none), more)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "says that there is none") {
+		if err := runGreedy(t.Context(), append(slices.Clip(none), more)); !errors.As(err, &usage) ||
+			!strings.Contains(err.Error(), "says that there is none") {
 			t.Errorf("%s: %v", more, err)
 		}
 	}

@@ -52,7 +52,8 @@ func TestHelpFitsAScreen(t *testing.T) {
 
 func TestUnknownCommand(t *testing.T) {
 	var usage *cli.UsageError
-	if err := run(t.Context(), []string{"greddy"}); !errors.As(err, &usage) || !strings.Contains(err.Error(), `"greddy": it is one of greedy, bandit`) {
+	if err := run(t.Context(), []string{"greddy"}); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), `"greddy": it is one of greedy, bandit`) {
 		t.Errorf("%v, want a usage error that names the commands", err)
 	}
 }

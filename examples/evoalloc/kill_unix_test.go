@@ -67,7 +67,8 @@ func TestSIGKILL(t *testing.T) {
 		}
 		lost := killtest.Lost(t, filepath.Join(dir, strings.TrimSuffix(tt.path, ".json")+".journal"))
 		if n := srv.Stats().Calls; n > undisturbed.Stats().Calls+lost {
-			t.Errorf("%s: %d requests are sent, %d are needed and %d were under way at kills", tt.flags, n, undisturbed.Stats().Calls, lost)
+			t.Errorf("%s: %d requests are sent, %d are needed and %d were under way at kills", tt.flags, n,
+				undisturbed.Stats().Calls, lost)
 		}
 	}
 }

@@ -22,14 +22,16 @@ func TestLayersGoOn(t *testing.T) {
 	if again := layered(t, "--calls", "80", "--journal", path); again != first || !strings.HasPrefix(first, "80 calls;") {
 		t.Errorf("it says\n%s\nand then\n%s", first, again)
 	}
-	if err := runLayers(t.Context(), []string{"--calls", "80", "--seed", "2", "--journal", path}, &strings.Builder{}); err == nil {
+	if err := runLayers(t.Context(), []string{"--calls", "80", "--seed", "2", "--journal", path},
+		&strings.Builder{}); err == nil {
 		t.Error("another search goes on with the journal")
 	}
 }
 
 func TestComparisonOfLayers(t *testing.T) {
 	out := layered(t, "--calls", "10", "--runs", "2")
-	for _, want := range []string{"2 runs of each", "layers ", "best base alone", "random router", "first router", "one call routes", "flat: greedy, more FLOPs"} {
+	for _, want := range []string{"2 runs of each", "layers ", "best base alone", "random router", "first router",
+		"one call routes", "flat: greedy, more FLOPs"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -53,7 +53,8 @@ func TestSeveralModels(t *testing.T) {
 	}
 	small, large := r.Ledgers["model"]["small"], r.Ledgers["model"]["large"]
 	if small.Calls != idle.Stats().Calls || large.Calls != good.Stats().Calls || small.Calls+large.Calls != 120 {
-		t.Errorf("calls %d and %d, the servers had %d and %d", small.Calls, large.Calls, idle.Stats().Calls, good.Stats().Calls)
+		t.Errorf("calls %d and %d, the servers had %d and %d", small.Calls, large.Calls, idle.Stats().Calls,
+			good.Stats().Calls)
 	}
 	if small.Calls == 0 || small.Valid != 0 || large.Improved == 0 || large.Calls < small.Calls {
 		t.Errorf("small %+v, large %+v", small, large)

@@ -132,8 +132,10 @@ func TestPortfolio(t *testing.T) {
 		var r report.Bandit
 		read(t, dir, path, &r)
 		want := []string{"greedy", "softmax", "llm-evo", "openevolve"}
-		if !slices.Equal(r.Kinds, want) || !slices.Equal(r.ArmSeeds, []uint32{40, 41, 42, 43}) || r.FLOPs.WorstCase.OK != 32 || policy == "halving" && slices.Min(r.ArmPulls) == 0 {
-			t.Errorf("%s: arms %v with seeds %v are pulled %v times in %d calls", policy, r.Kinds, r.ArmSeeds, r.ArmPulls, r.FLOPs.WorstCase.OK)
+		if !slices.Equal(r.Kinds, want) || !slices.Equal(r.ArmSeeds, []uint32{40, 41, 42, 43}) ||
+			r.FLOPs.WorstCase.OK != 32 || policy == "halving" && slices.Min(r.ArmPulls) == 0 {
+			t.Errorf("%s: arms %v with seeds %v are pulled %v times in %d calls", policy, r.Kinds, r.ArmSeeds, r.ArmPulls,
+				r.FLOPs.WorstCase.OK)
 		}
 		for i, arm := range r.ArmResults {
 			if arm.Kind != want[i] || arm.Seed != int64(r.ArmSeeds[i]) {
@@ -172,12 +174,15 @@ func none(int64) llmtest.Fault { return "" }
 func TestResumeOfPopulations(t *testing.T) {
 	for _, tt := range notrun.Few([]struct{ flags, path, other string }{
 		{"--like openevolve --T 6", "cp/qwen3-8b/openevolve_C36_T6_N6_seed40.json", "--window 4"},
-		{"--portfolio --like greedy,gepa,dgm --T 6", "portfolio/cp/qwen3-8b/ei_C36_T6_K3_seed0.json", "--like greedy,gepa,evoprompt-de"},
-		{"--model qwen3-8b,qwen3-14b --like openevolve --T 6", "cp/qwen3-8b+qwen3-14b/openevolve_C36_T6_N6_seed40.json", "--window 4"},
+		{"--portfolio --like greedy,gepa,dgm --T 6", "portfolio/cp/qwen3-8b/ei_C36_T6_K3_seed0.json",
+			"--like greedy,gepa,evoprompt-de"},
+		{"--model qwen3-8b,qwen3-14b --like openevolve --T 6", "cp/qwen3-8b+qwen3-14b/openevolve_C36_T6_N6_seed40.json",
+			"--window 4"},
 	}, 1) {
 		args := "--model qwen3-8b --N 6 --breadth fixed --grace 0s " + tt.flags
 		undisturbed, whole := server(t, none), t.TempDir()
-		if err := runPopulations(t.Context(), strings.Fields(args+" --api-base "+undisturbed.URL+" --output "+whole)); err != nil {
+		if err := runPopulations(t.Context(), strings.Fields(args+" --api-base "+undisturbed.URL+" --output "+
+			whole)); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -202,10 +207,12 @@ func TestResumeOfPopulations(t *testing.T) {
 			t.Errorf("%s: the resumed run comes to another result:\n%s", tt.flags, diff)
 		}
 		if n := srv.Stats().Calls; n > undisturbed.Stats().Calls+6 || n <= stopped {
-			t.Errorf("%s: %d calls, %d of them before it was stopped; undisturbed %d", tt.flags, n, stopped, undisturbed.Stats().Calls)
+			t.Errorf("%s: %d calls, %d of them before it was stopped; undisturbed %d", tt.flags, n, stopped,
+				undisturbed.Stats().Calls)
 		}
 		var usage *cli.UsageError
-		if err := runPopulations(t.Context(), strings.Fields(again+" --resume "+tt.other)); !errors.As(err, &usage) || !strings.Contains(err.Error(), "searches") {
+		if err := runPopulations(t.Context(), strings.Fields(again+" --resume "+tt.other)); !errors.As(err, &usage) ||
+			!strings.Contains(err.Error(), "searches") {
 			t.Errorf("%s: resumed with %s: %v", tt.flags, tt.other, err)
 		}
 	}

@@ -54,7 +54,8 @@ func TestRunThroughAQueue(t *testing.T) {
 	if len(scores[0]) < 5 || !slices.Equal(scores[0], scores[1]) {
 		t.Errorf("best scores %v through a queue, %v without", scores[1], scores[0])
 	}
-	if err := runBandit(t.Context(), strings.Fields("--nats embedded --task text --output "+t.TempDir())); err == nil || !strings.Contains(err.Error(), "key stays") {
+	if err := runBandit(t.Context(), strings.Fields("--nats embedded --task text --output "+t.TempDir())); err == nil ||
+		!strings.Contains(err.Error(), "key stays") {
 		t.Errorf("a task that asks a model: %v", err)
 	}
 }
@@ -62,7 +63,8 @@ func TestRunThroughAQueue(t *testing.T) {
 // A run that was begun without workers goes on with them, and the other way round, and comes to the result of one that
 // was never stopped.
 func TestResumeThroughAQueue(t *testing.T) {
-	const args, queue = "--model qwen3-8b --T 5 --N 8 --n-arms 3 --breadth fixed --grace 0s --api-base ", " --nats embedded"
+	const args, queue = "--model qwen3-8b --T 5 --N 8 --n-arms 3 --breadth fixed --grace 0s --api-base ",
+		" --nats embedded"
 	whole := t.TempDir()
 	undisturbed, _ := editing(t, 0)
 	if err := runBandit(t.Context(), strings.Fields(args+undisturbed.URL+" --output "+whole)); err != nil {
@@ -89,8 +91,10 @@ func TestResumeThroughAQueue(t *testing.T) {
 			}
 		}
 		got := saved(t, again[strings.LastIndex(again, " ")+1:], "*.json")
-		if !slices.Equal(want.Selections, got.Selections) || !slices.Equal(want.Rewards, got.Rewards) || got.FinalFitness != want.FinalFitness || got.Stop != evolve.StopBudget {
-			t.Errorf("begun with%s and resumed with%s: %v with %v, want %v with %v", tt.before, tt.after, got.Selections, got.Rewards, want.Selections, want.Rewards)
+		if !slices.Equal(want.Selections, got.Selections) || !slices.Equal(want.Rewards, got.Rewards) ||
+			got.FinalFitness != want.FinalFitness || got.Stop != evolve.StopBudget {
+			t.Errorf("begun with%s and resumed with%s: %v with %v, want %v with %v", tt.before, tt.after, got.Selections,
+				got.Rewards, want.Selections, want.Rewards)
 		}
 	}
 }

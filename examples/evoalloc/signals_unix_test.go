@@ -76,7 +76,8 @@ func signaled(t *testing.T, args, dir string, n int64, s syscall.Signal, hears b
 func textRun(t *testing.T) string {
 	t.Helper()
 	dir, cases := t.TempDir(), ""
-	for _, set := range []string{"train", "validation", "held_out", "held_out", "held_out", "held_out", "held_out", "held_out"} {
+	for _, set := range []string{"train", "validation", "held_out", "held_out", "held_out", "held_out", "held_out",
+		"held_out"} {
 		text, err := json.Marshal(map[string]string{"input": set + strings.Repeat("!", len(cases)), "want": "x", "set": set})
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +115,8 @@ func TestHeldOutGoesOn(t *testing.T) {
 			t.Errorf("%v: the result before the end: %s, held out %+v", tt.signal, r.Stop, r.HeldOut)
 		}
 		asked := "to score held-out cases asked 5 calls"
-		if tt.signal != syscall.SIGKILL && (status != 130 || !strings.Contains(printed, asked) || !strings.Contains(printed, "--resume")) {
+		if tt.signal != syscall.SIGKILL && (status != 130 || !strings.Contains(printed, asked) ||
+			!strings.Contains(printed, "--resume")) {
 			t.Errorf("%v: status %d, printed:\n%s", tt.signal, status, printed)
 		}
 		after := server(t, none)

@@ -72,7 +72,8 @@ func TestHeldOutIsPaidForOnce(t *testing.T) {
 	first, printed := ranTextIn(t, out, "")
 	again, printedAgain := ranTextIn(t, out, "--resume")
 	const asked, before = "to score held-out cases asked 20 calls", "nothing was asked for them again"
-	if !strings.Contains(printed, asked) || strings.Contains(printedAgain, asked) || !strings.Contains(printedAgain, before) {
+	if !strings.Contains(printed, asked) || strings.Contains(printedAgain, asked) ||
+		!strings.Contains(printedAgain, before) {
 		t.Errorf("printed:\n%s\nand then:\n%s", printed, printedAgain)
 	}
 	if first.HeldOut == nil || !reflect.DeepEqual(first.HeldOut, again.HeldOut) {
@@ -104,7 +105,8 @@ func TestHeldOutOfAnotherRun(t *testing.T) {
 		if r.HeldOut == nil || r.HeldOut.Run == "" {
 			t.Fatalf("held out: %+v", r.HeldOut)
 		}
-		if run == first+" --resume" && (strings.Contains(printed, "were scored before") || r.HeldOut.Run == "" || scores[r.HeldOut.Run] != r.HeldOut.Score || len(scores) != 2) {
+		if run == first+" --resume" && (strings.Contains(printed, "were scored before") || r.HeldOut.Run == "" ||
+			scores[r.HeldOut.Run] != r.HeldOut.Score || len(scores) != 2) {
 			t.Errorf("it takes another run's score: %+v, known are %v:\n%s", r.HeldOut, scores, printed)
 		}
 		scores[r.HeldOut.Run] = r.HeldOut.Score
@@ -128,7 +130,8 @@ func TestLeakedCases(t *testing.T) {
 		t.Fatalf("searched score %v, held out %+v", r.FinalFitness, h)
 	}
 	const words = "is lower than the searched score 1 by more than chance explains"
-	if !strings.Contains(h.Note, words) || !strings.Contains(printed, "warning: the held-out score") || !strings.Contains(printed, words) {
+	if !strings.Contains(h.Note, words) || !strings.Contains(printed, "warning: the held-out score") ||
+		!strings.Contains(printed, words) {
 		t.Errorf("the result says %q, and the summary:\n%s", h.Note, printed)
 	}
 }
@@ -154,7 +157,8 @@ func TestPerfectParentsAreNoSilentEnd(t *testing.T) {
 	if err := os.WriteFile(prompt, []byte(dues.Initial), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := "--task text --T 8 --N 64 --offline-latency 0 --output " + dir + " --cases " + ownCases(t, dir) + " --prompt " + prompt + " --like "
+	args := "--task text --T 8 --N 64 --offline-latency 0 --output " + dir + " --cases " + ownCases(t, dir) +
+		" --prompt " + prompt + " --like "
 	for like, want := range map[string]string{
 		"gepa":   "gepa ended before the budget: its last children asked for nothing. Of the last one: there is nothing to reflect on",
 		"greedy": "",
@@ -178,7 +182,8 @@ func TestOwnCases(t *testing.T) {
 	if err := os.WriteFile(prompt, []byte(dues.Initial), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if r, _ := ranText(t, "--cases "+cases+" --prompt "+prompt); r.Trajectory[0].BestFitness != 1 || r.HeldOut == nil || r.HeldOut.Score != 1 {
+	if r, _ := ranText(t, "--cases "+cases+" --prompt "+prompt); r.Trajectory[0].BestFitness != 1 || r.HeldOut == nil ||
+		r.HeldOut.Score != 1 {
 		t.Errorf("the initial prompt has %v, and held out %+v", r.Trajectory[0].BestFitness, r.HeldOut)
 	}
 	if noPython {
@@ -193,7 +198,8 @@ func TestOwnCases(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r, _ := ranText(t, "--cases "+cases+" --scorer "+dir); r.Trajectory[0].BestFitness != 0.5 || r.HeldOut.Score != 0.5 {
+	if r, _ := ranText(t, "--cases "+cases+" --scorer "+dir); r.Trajectory[0].BestFitness != 0.5 ||
+		r.HeldOut.Score != 0.5 {
 		t.Errorf("by the folder the initial prompt has %v, and held out %+v", r.Trajectory[0].BestFitness, r.HeldOut)
 	}
 }
@@ -202,11 +208,13 @@ func TestOwnCases(t *testing.T) {
 // least that is not.
 func TestBudgetOfMinibatches(t *testing.T) {
 	run := func(calls string) error {
-		return runPopulations(t.Context(), strings.Fields("--like gepa --task text --N 1 --offline-latency 0 --output "+t.TempDir()+" --T "+calls))
+		return runPopulations(t.Context(), strings.Fields("--like gepa --task text --N 1 --offline-latency 0 --output "+
+			t.TempDir()+" --T "+calls))
 	}
 	refused(t, "one too few", run("46"), "20 for its cases", "6 for train cases", "at least T·N = 47")
 	var err error
-	if printed := runtest.Output(t, func() { err = run("47") }); err != nil || !strings.Contains(printed, "children  1: 1 valid") {
+	if printed := runtest.Output(t, func() { err = run("47") }); err != nil ||
+		!strings.Contains(printed, "children  1: 1 valid") {
 		t.Errorf("with the least: %v\n%s", err, printed)
 	}
 }

@@ -21,7 +21,8 @@ import (
 // what is best is saved as a patch. The same command goes on with the run and asks for nothing.
 func TestTree(t *testing.T) {
 	base, out := t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{"src/a.txt": "1\n", "src/b.txt": "1\n", "check.sh": "! grep -q bad src/*.txt\n"} {
+	for name, text := range map[string]string{"src/a.txt": "1\n", "src/b.txt": "1\n",
+		"check.sh": "! grep -q bad src/*.txt\n"} {
 		path := filepath.Join(base, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
@@ -36,14 +37,17 @@ func TestTree(t *testing.T) {
 	var asked atomic.Int32
 	srv := llmtest.NewServer(llmtest.Config{Reply: func(llmtest.Request) string { return replies[int(asked.Add(1)-1)%len(replies)] }})
 	defer srv.Close()
-	args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "4", "--breadth", "fixed", "--parallel-llm", "1", "--output", out,
-		"--base", base, "--change", "src/**,*.sh", "--frozen", "*.sh", "--test", "sh check.sh", "--score", "cat src/a.txt src/b.txt | paste -sd+ | bc || awk '{ n += $1 } END { print n }' src/*.txt"}
+	args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "4", "--breadth", "fixed",
+		"--parallel-llm", "1", "--output", out,
+		"--base", base, "--change", "src/**,*.sh", "--frozen", "*.sh", "--test", "sh check.sh", "--score",
+		"cat src/a.txt src/b.txt | paste -sd+ | bc || awk '{ n += $1 } END { print n }' src/*.txt"}
 	printed := runtest.Output(t, func() {
 		if err := runGreedy(t.Context(), args); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if !strings.Contains(printed, "best      9.000000, from 2.000000") || strings.Count(printed, "is frozen") != 1 || !strings.Contains(printed, "Build exited with status 1") {
+	if !strings.Contains(printed, "best      9.000000, from 2.000000") || strings.Count(printed, "is frozen") != 1 ||
+		!strings.Contains(printed, "Build exited with status 1") {
 		t.Errorf("printed:\n%s", printed)
 	}
 	patches, err := filepath.Glob(filepath.Join(out, "*", "*", "*.patch"))
@@ -68,7 +72,8 @@ func TestTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	var usage *cli.UsageError
-	if err := runGreedy(t.Context(), append(args, "--resume")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "there is no journal") {
+	if err := runGreedy(t.Context(), append(args, "--resume")); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), "there is no journal") {
 		t.Errorf("a run of another base goes on: %v", err)
 	}
 }
@@ -89,19 +94,23 @@ func exportsTrees(t *testing.T, out, base string) {
 	}
 	into := filepath.Join(t.TempDir(), "lineage")
 	var printed strings.Builder
-	if err := export.Run(t.Context(), []string{"--into", into, "--base", base, journals[0]}, &printed); err != nil || !strings.Contains(printed.String(), "diff base best") {
+	if err := export.Run(t.Context(), []string{"--into", into, "--base", base, journals[0]}, &printed); err != nil ||
+		!strings.Contains(printed.String(), "diff base best") {
 		t.Errorf("%v: printed\n%s", err, printed.String())
 	}
-	for name, want := range map[string]string{"src/a.txt": "5\n", "src/b.txt": "4\n", "check.sh": "! grep -q bad src/*.txt\n"} {
+	for name, want := range map[string]string{"src/a.txt": "5\n", "src/b.txt": "4\n",
+		"check.sh": "! grep -q bad src/*.txt\n"} {
 		if text, err := os.ReadFile(filepath.Join(into, filepath.FromSlash(name))); err != nil || string(text) != want {
 			t.Errorf("%s of the best tree is %q, %v; want %q", name, text, err, want)
 		}
 	}
-	if status, err := exec.Command("git", "-C", into, "status", "--short", "--branch").CombinedOutput(); err != nil || string(status) != "## best\n" {
+	if status, err := exec.Command("git", "-C", into, "status", "--short", "--branch").CombinedOutput(); err != nil ||
+		string(status) != "## best\n" {
 		t.Errorf("git status: %s, %v", status, err)
 	}
 	var usage *cli.UsageError
-	if err := export.Run(t.Context(), []string{"--into", into + "2", "--base", out, journals[0]}, &printed); !errors.As(err, &usage) || !strings.Contains(err.Error(), "is not the base") {
+	if err := export.Run(t.Context(), []string{"--into", into + "2", "--base", out, journals[0]},
+		&printed); !errors.As(err, &usage) || !strings.Contains(err.Error(), "is not the base") {
 		t.Errorf("another folder: %v", err)
 	}
 	for dir, want := range map[string]bool{base: true, into + "4": false} {
@@ -111,7 +120,8 @@ func exportsTrees(t *testing.T, out, base string) {
 		}
 	}
 	printed.Reset()
-	if err := export.Run(t.Context(), []string{"--into", into + "3", journals[0]}, &printed); err != nil || !strings.Contains(printed.String(), "with --base FOLDER") {
+	if err := export.Run(t.Context(), []string{"--into", into + "3", journals[0]}, &printed); err != nil ||
+		!strings.Contains(printed.String(), "with --base FOLDER") {
 		t.Errorf("without --base: %v: printed\n%s", err, printed.String())
 	}
 }
@@ -131,7 +141,8 @@ func TestTreeOfACommit(t *testing.T) {
 	}
 	srv := llmtest.NewServer(llmtest.Config{Reply: func(llmtest.Request) string { return "### src/a.txt\n```\n5\n```\n" }})
 	defer srv.Close()
-	args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "1", "--breadth", "fixed", "--output", out,
+	args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "1", "--breadth", "fixed",
+		"--output", out,
 		"--base", repository + "@HEAD", "--change", "src/*", "--score", "cat src/a.txt"}
 	for range 2 { // the second one finds the files
 		printed := runtest.Output(t, func() {
@@ -150,7 +161,8 @@ func TestTreeOfACommit(t *testing.T) {
 	if err := os.WriteFile(kept[0], []byte("2\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := runGreedy(t.Context(), append(args, "--anew")); err == nil || !strings.Contains(err.Error(), "was changed: remove it") {
+	if err := runGreedy(t.Context(), append(args, "--anew")); err == nil ||
+		!strings.Contains(err.Error(), "was changed: remove it") {
 		t.Errorf("files that were changed: %v", err)
 	}
 }
@@ -165,13 +177,16 @@ func TestTreeOfGo(t *testing.T) {
 	}})
 	defer srv.Close()
 	printed := runtest.Output(t, func() {
-		args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "1", "--breadth", "fixed", "--output", t.TempDir(),
-			"--base", "../tree/base", "--change", "*.go", "--test", "go vet ./...", "--score", "go run . | grep -o '\"back\":1[,}]' | wc -l"}
+		args := []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "1", "--breadth", "fixed",
+			"--output", t.TempDir(),
+			"--base", "../tree/base", "--change", "*.go", "--test", "go vet ./...", "--score",
+			"go run . | grep -o '\"back\":1[,}]' | wc -l"}
 		if err := runGreedy(t.Context(), args); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if !strings.Contains(printed, "best      1.000000, of the initial program") || !strings.Contains(printed, "children  1: 1 valid") {
+	if !strings.Contains(printed, "best      1.000000, of the initial program") ||
+		!strings.Contains(printed, "children  1: 1 valid") {
 		t.Errorf("printed:\n%s", printed)
 	}
 }

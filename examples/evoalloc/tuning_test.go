@@ -15,7 +15,8 @@ func TestTuningCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &runtest.Stopper{At: "\nsine ", Stop: cancel}
 	err := runTuning(ctx, strings.Fields("--tasks sine,rings --runs 6 --calls 8 --tune 8"), out)
-	if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), "stopped; rings is incomplete, after 0 of 6 runs of each search") {
+	if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(),
+		"stopped; rings is incomplete, after 0 of 6 runs of each search") {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }
@@ -26,7 +27,8 @@ func TestTuningWithoutFlags(t *testing.T) {
 	cancel()
 	var out strings.Builder
 	err := runTuning(ctx, nil, &out)
-	for _, want := range []string{"short study: " + cli.Typed("tuning") + " " + quickTuning + "\n", "whole study: " + cli.Typed("tuning") + " " + wholeTuning, "stopped"} {
+	for _, want := range []string{"short study: " + cli.Typed("tuning") + " " + quickTuning + "\n",
+		"whole study: " + cli.Typed("tuning") + " " + wholeTuning, "stopped"} {
 		if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), want) {
 			t.Errorf("%v, want %q in\n%s", err, want, &out)
 		}

@@ -47,7 +47,8 @@ func TestRunOfAnotherProcess(t *testing.T) {
 	if err := process(t, strings.Replace(bandit, "30ms", "0", 1)+" --resume").Run(); err != nil {
 		t.Fatal(err)
 	}
-	page.until(t, run, "it is over, and one history", func(s runState) bool { return s.Status == "over" && len(s.Children.Arm) == 320 })
+	page.until(t, run, "it is over, and one history",
+		func(s runState) bool { return s.Status == "over" && len(s.Children.Arm) == 320 })
 }
 
 // A run with --watch prints the link, has its page while it goes on, and after its end until Ctrl-C, and leaves a
@@ -55,9 +56,12 @@ func TestRunOfAnotherProcess(t *testing.T) {
 func TestWatchFlag(t *testing.T) {
 	dir := t.TempDir()
 	page := begun(t, process(t, "bandit --watch --T 8 --N 8 --n-arms 2 --output "+dir))
-	page.until(t, page.only(t), "the run is over", func(s runState) bool { return s.Status == "over" && len(s.Children.Arm) == 64 })
+	page.until(t, page.only(t), "the run is over", func(s runState) bool {
+		return s.Status == "over" && len(s.Children.Arm) == 64
+	})
 	page.stop(t)
-	if reports, err := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*_seed0.report.html")); err != nil || len(reports) != 1 {
+	if reports, err := filepath.Glob(filepath.Join(dir, "bandit", "*", "*", "*_seed0.report.html")); err != nil ||
+		len(reports) != 1 {
 		t.Errorf("the run leaves the reports %q: %v", reports, err)
 	}
 }
@@ -75,7 +79,8 @@ func TestStoppedRunLeavesAReport(t *testing.T) {
 		t.Fatalf("the run leaves the reports %q: %v", reports, err)
 	}
 	text, err := os.ReadFile(reports[0])
-	if err != nil || strings.Contains(string(text), page.token) || !strings.Contains(string(text), "it was canceled, and can go on") {
+	if err != nil || strings.Contains(string(text), page.token) ||
+		!strings.Contains(string(text), "it was canceled, and can go on") {
 		t.Errorf("the report of %d bytes has the token, or does not say that the run was canceled: %v", len(text), err)
 	}
 }
@@ -105,7 +110,8 @@ func TestReportThatCannotBeSaved(t *testing.T) {
 func TestOpen(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
 	said := filepath.Join(dir, "said")
-	script := "#!/bin/sh\n{ echo \"$@\"; stat -c %a \"$1\"; cat \"$1\"; } > " + said + ".new && mv " + said + ".new " + said + "\n"
+	script := "#!/bin/sh\n{ echo \"$@\"; stat -c %a \"$1\"; cat \"$1\"; } > " + said + ".new && mv " + said + ".new " +
+		said + "\n"
 	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +121,8 @@ func TestOpen(t *testing.T) {
 	var text []byte
 	wait(t, "the browser is opened", func() (err error) { text, err = os.ReadFile(said); return err })
 	lines := strings.SplitN(string(text), "\n", 3)
-	if strings.Contains(lines[0], page.token) || lines[1] != "600" || !strings.Contains(lines[2], page.address+"/#token="+page.token) {
+	if strings.Contains(lines[0], page.token) || lines[1] != "600" ||
+		!strings.Contains(lines[2], page.address+"/#token="+page.token) {
 		t.Errorf("the browser is called with %q, a file of mode %s: %s", lines[0], lines[1], lines[2])
 	}
 	page.stop(t)

@@ -17,8 +17,9 @@ func checkoutOf(t *testing.T) Folder {
 	t.Helper()
 	base, scratch := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
-		"a.txt": "1\n", "unended": "no end", "sub/b.txt": "2\n", "sub/deep/c.txt": "3\n", "bin": "\x00\x01", "other/d.txt": "4\n",
-		".git/HEAD": "ref\n", "large": strings.Repeat("x", patch.MostText+5),
+		"a.txt": "1\n", "unended": "no end", "sub/b.txt": "2\n", "sub/deep/c.txt": "3\n", "bin": "\x00\x01",
+		"other/d.txt": "4\n",
+		".git/HEAD":   "ref\n", "large": strings.Repeat("x", patch.MostText+5),
 	} {
 		put(t, filepath.Join(base, name), text)
 	}
@@ -128,7 +129,8 @@ func TestFolder(t *testing.T) {
 		"deep folders": {leave: func(t *testing.T, dir string) {
 			put(t, dir+strings.Repeat("/d", patch.MostDeep-1)+"/kept", "x\n")
 			put(t, dir+strings.Repeat("/e", patch.MostDeep+20)+"/lost", "x\n")
-		}, patch: "-- " + strings.Repeat("d/", patch.MostDeep-1) + "kept --\nx\n", omitted: strings.Repeat("e/", patch.MostDeep-1) + "e is more than 63 folders deep"},
+		}, patch: "-- " + strings.Repeat("d/", patch.MostDeep-1) + "kept --\nx\n",
+			omitted: strings.Repeat("e/", patch.MostDeep-1) + "e is more than 63 folders deep"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if runtime.GOOS == "windows" {
@@ -199,7 +201,8 @@ func TestFolderIsBounded(t *testing.T) {
 	many := func(n int, text string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			for i := range n {
-				put(t, filepath.Join(dir, "many", string(rune('a'+i%26)), strings.Repeat("x", 1+i/26%200)+strings.Repeat("y", i/5200)), text)
+				put(t, filepath.Join(dir, "many", string(rune('a'+i%26)),
+					strings.Repeat("x", 1+i/26%200)+strings.Repeat("y", i/5200)), text)
 			}
 		}
 	}
@@ -214,8 +217,9 @@ func TestFolderIsBounded(t *testing.T) {
 				sparse(t, filepath.Join(dir, fmt.Sprint("sparse", i)), patch.MostText)
 			}
 		}, "more than 256 MiB of new and changed files were left"},
-		"a link instead": {func(t *testing.T, dir string) { remove(t, dir); link(t, "/", dir) }, "the folder was replaced by a link"},
-		"nothing":        {func(t *testing.T, dir string) { remove(t, dir) }, "reading what was left"},
+		"a link instead": {func(t *testing.T, dir string) { remove(t, dir); link(t, "/", dir) },
+			"the folder was replaced by a link"},
+		"nothing": {func(t *testing.T, dir string) { remove(t, dir) }, "reading what was left"},
 	} {
 		checkout := checkoutOf(t)
 		c.leave(t, checkout.Dir)

@@ -67,7 +67,8 @@ func TestWrap(t *testing.T) {
 }
 
 func FuzzBlocks(f *testing.F) {
-	for _, s := range []string{"", "```\na\n```", "- ~~~x\n  a\n  ~~~", "````\n```\n", "1) a\n\n     ```\n\tb\n", "```\n```a\n```"} {
+	for _, s := range []string{"", "```\na\n```", "- ~~~x\n  a\n  ~~~", "````\n```\n", "1) a\n\n     ```\n\tb\n",
+		"```\n```a\n```"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -28,9 +28,10 @@ func replies(t *testing.T, m Model, of task.Task, ask task.Ask, n int) []string 
 
 func wordsTask(t *testing.T, initial string) task.Task {
 	t.Helper()
-	of, err := task.New(task.Spec{Name: "words", Initial: initial, Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
-		return eval.Result{Valid: true}, nil
-	})})
+	of, err := task.New(task.Spec{Name: "words", Initial: initial,
+		Evaluator: eval.Func(func(context.Context, string) (eval.Result, error) {
+			return eval.Result{Valid: true}, nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +71,11 @@ func TestModelWithoutAbilitiesEditsTheFirstProgram(t *testing.T) {
 		ask    task.Ask
 	}{
 		{"a plain rewrite", task.Ask{Parents: candidates(twoLines)}},
-		{"a request for something different", task.Ask{Parents: candidates(twoLines), Instruction: "Write a program of a different kind."}},
+		{"a request for something different", task.Ask{Parents: candidates(twoLines),
+			Instruction: "Write a program of a different kind."}},
 		{"a request to combine", task.Ask{Parents: candidates(twoLines, other), Instruction: "Combine the programs."}},
-		{"programs to be inspired by", task.Ask{Parents: candidates(twoLines), Sections: []task.Section{task.Inspirations(candidates(other, other)...)}}},
+		{"programs to be inspired by", task.Ask{Parents: candidates(twoLines),
+			Sections: []task.Section{task.Inspirations(candidates(other, other)...)}}},
 		{"notes", task.Ask{Parents: candidates(twoLines), Sections: []task.Section{task.Notes("Use p:birch.")}}},
 		{"a request to mend line 1", task.Ask{Parents: candidates(twoLines), Instruction: "Mend line 1."}},
 	} {
@@ -152,7 +155,8 @@ func TestModelFewReplies(t *testing.T) {
 		t.Errorf("%d distinct replies to one prompt, want at most 4", n)
 	}
 	a := replies(t, Model{Words: 8, Few: 4}, wordsTask(t, twoLines), task.Ask{Parents: candidates(twoLines)}, 4)
-	b := replies(t, Model{Words: 8, Few: 4}, wordsTask(t, twoLines), task.Ask{Parents: candidates(twoLines), Sections: []task.Section{task.Notes("x")}}, 4)
+	b := replies(t, Model{Words: 8, Few: 4}, wordsTask(t, twoLines),
+		task.Ask{Parents: candidates(twoLines), Sections: []task.Section{task.Notes("x")}}, 4)
 	if reflect.DeepEqual(a, b) {
 		t.Error("another prompt has the same replies")
 	}
@@ -203,7 +207,8 @@ func TestModelSeesNoScorer(t *testing.T) {
 }
 
 func TestModelErrors(t *testing.T) {
-	if _, err := (Model{}).Generate(context.Background(), llm.Request{}); err == nil || !strings.HasPrefix(err.Error(), "landscape: ") {
+	if _, err := (Model{}).Generate(context.Background(), llm.Request{}); err == nil ||
+		!strings.HasPrefix(err.Error(), "landscape: ") {
 		t.Errorf("a request without messages: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -212,7 +217,8 @@ func TestModelErrors(t *testing.T) {
 	if err == nil || len(r.Attempts) != 0 {
 		t.Errorf("after the end of its context: %v, %d attempts", err, len(r.Attempts))
 	}
-	r, err = (Model{}).Generate(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}})
+	r, err = (Model{}).Generate(context.Background(),
+		llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}})
 	if u := r.Attempts[0].Usage; err != nil || u.PromptTokens != 2 || u.CompletionTokens != (len(r.Text)+3)/4 {
 		t.Errorf("usage %+v of a prompt of 6 bytes with its line end, and a reply of %d", u, len(r.Text))
 	}
@@ -231,10 +237,13 @@ func TestModelAvoids(t *testing.T) {
 		}
 		return n
 	}
-	const whole, piece = `worse: "amber amber" became "birch amber"; score 0`, `as good: "amber am..." became "birch am..."; score 0`
-	ignores, better := count(Model{Words: 2}, whole), count(Model{Words: 2, Avoid: 1}, strings.Replace(whole, "worse", "better", 1))
+	const whole, piece = `worse: "amber amber" became "birch amber"; score 0`,
+		`as good: "amber am..." became "birch am..."; score 0`
+	ignores, better := count(Model{Words: 2}, whole),
+		count(Model{Words: 2, Avoid: 1}, strings.Replace(whole, "worse", "better", 1))
 	avoids, also := count(Model{Words: 2, Avoid: 1}, whole), count(Model{Words: 2, Avoid: 1}, piece)
 	if ignores < 20 || better < 20 || avoids > ignores/4 || also > ignores/4 {
-		t.Errorf("of 200 replies %d have the change; %d where it was better, %d where it failed, %d where a piece is told", ignores, better, avoids, also)
+		t.Errorf("of 200 replies %d have the change; %d where it was better, %d where it failed, %d where a piece is told",
+			ignores, better, avoids, also)
 	}
 }

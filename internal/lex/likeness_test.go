@@ -42,16 +42,19 @@ func TestEssence(t *testing.T) {
 		{"text: all else counts", "text", "a  b", "a b", false},
 		{"a language that is not known is text", "befunge", "a // b", "a", false},
 		{"what looks like a comment in a template in a template", js, "s = `${`//a`}`", "s = `${`//b`}`", false},
-		{"after a template with templates and braces in it", js, "s = `${f({a: `}`}) + '`'}` // a", "s = `${f({a: `}`}) + '`'}` // b", true},
+		{"after a template with templates and braces in it", js, "s = `${f({a: `}`}) + '`'}` // a",
+			"s = `${f({a: `}`}) + '`'}` // b", true},
 		{"Go: a raw string of a backslash ends", "go", "a = `\\` + b // c", "a = `\\` + b", true},
 		{"Go: what looks like a comment after it", "go", "a = `\\` + `//a`", "a = `\\` + `//b`", false},
-		{"Java: what looks like a comment in a text block", "java", "s = \"\"\"\n// a\n\"\"\"", "s = \"\"\"\n// b\n\"\"\"", false},
+		{"Java: what looks like a comment in a text block", "java", "s = \"\"\"\n// a\n\"\"\"", "s = \"\"\"\n// b\n\"\"\"",
+			false},
 		{"Julia: a string in triple quotes", "julia", "s = \"\"\"\n# a\n\"\"\"", "s = \"\"\"\n# b\n\"\"\"", false},
 		{"Python: strings in single quotes, three times", py, "s = '''\n# a\n'''", "s = '''\n# b\n'''", false},
 		{"nothing", js, "", " \n// x", true},
 	} {
 		if equal := Essence(tt.a, tt.language) == Essence(tt.b, tt.language); equal != tt.equal {
-			t.Errorf("%s: %q and %q equal: %v, as %q and %q", tt.reason, tt.a, tt.b, equal, Essence(tt.a, tt.language), Essence(tt.b, tt.language))
+			t.Errorf("%s: %q and %q equal: %v, as %q and %q", tt.reason, tt.a, tt.b, equal, Essence(tt.a, tt.language),
+				Essence(tt.b, tt.language))
 		}
 	}
 }

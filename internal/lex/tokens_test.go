@@ -25,7 +25,8 @@ func TestTokens(t *testing.T) {
 		lang      Language
 		src, want string
 	}{
-		{"a template is one string, with its code", JavaScript, "`a ${f({b: `}`}) + '`'} c` + d", "s`a ${f({b: `}`}) + '`'} c` o+ wd"},
+		{"a template is one string, with its code", JavaScript, "`a ${f({b: `}`}) + '`'} c` + d",
+			"s`a ${f({b: `}`}) + '`'} c` o+ wd"},
 		{"a comment in a template's code", JavaScript, "`${a /* } ` */}` + 1", "s`${a /* } ` */}` o+ n1"},
 		{"a template that does not end", JavaScript, "a `${b", "wa s`${b"},
 		{"a pattern", JavaScript, "a = /[/]'/g; b / c / d", "wa o= s/[/]'/ wg o; wb o/ wc o/ wd"},
@@ -80,7 +81,8 @@ func TestCommentsAgreeWithGo(t *testing.T) {
 
 // No program makes the scanner fail or stand still, and nothing but white space is between the tokens.
 func FuzzTokens(f *testing.F) {
-	for _, s := range []string{"", "a", "/", "/*", "`", "'\\", `"""`, "a /[", "\xff", "\n \n", "a//", "#'", "`${`", "`${/*", "`\\"} {
+	for _, s := range []string{"", "a", "/", "/*", "`", "'\\", `"""`, "a /[", "\xff", "\n \n", "a//", "#'", "`${`",
+		"`${/*", "`\\"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, program string) {

@@ -24,7 +24,8 @@ func TestTableIsBounded(t *testing.T) {
 		ask(i)
 	}
 	if len(table.values) != 10 || table.room != 0 || len(table.order) != 10 {
-		t.Errorf("%d values in order %d with room for %d more bytes, want the 10 that fit", len(table.values), len(table.order), table.room)
+		t.Errorf("%d values in order %d with room for %d more bytes, want the 10 that fit", len(table.values),
+			len(table.order), table.room)
 	}
 	for i := 15; i < 25; i++ {
 		ask(i)
@@ -48,13 +49,15 @@ func TestKeep(t *testing.T) {
 			if round == 1 && i <= 15 {
 				want = -i
 			}
-			if v, err := table.Do(t.Context(), key(i), func() (int, error) { computed++; return i, nil }); v != want || err != nil {
+			if v, err := table.Do(t.Context(), key(i), func() (int, error) { computed++; return i, nil }); v != want ||
+				err != nil {
 				t.Errorf("round %d: key %d gave %d, %v, want %d", round, i, v, err, want)
 			}
 		}
 	}
 	if computed != 25 || len(table.values) != 25 || len(table.order) != 10 {
-		t.Errorf("%d computations, %d values, %d of them whole, want 25, 25 and 10", computed, len(table.values), len(table.order))
+		t.Errorf("%d computations, %d values, %d of them whole, want 25, 25 and 10", computed, len(table.values),
+			len(table.order))
 	}
 }
 

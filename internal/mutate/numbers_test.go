@@ -12,7 +12,8 @@ import (
 )
 
 func FuzzNumbers(f *testing.F) {
-	for _, s := range []string{"", "x1 = [0.5, -1, 2e3] // 4", "`${1}` /[/]1/ 'a1' \"\n2", "a- -1.5;return-2;1.2.3", "\x00\xff1é2", "[0,0,0,0]", "0x1p-2 1_0"} {
+	for _, s := range []string{"", "x1 = [0.5, -1, 2e3] // 4", "`${1}` /[/]1/ 'a1' \"\n2", "a- -1.5;return-2;1.2.3",
+		"\x00\xff1é2", "[0,0,0,0]", "0x1p-2 1_0"} {
 		f.Add(s, uint8(0), uint64(1))
 	}
 	f.Add("'''1''' # 2\n3", uint8(1), uint64(2))

@@ -80,7 +80,8 @@ func TestStructure(t *testing.T) {
 		switch {
 		case err == nil:
 			runs++
-		case !errors.As(err, &wrong) || strings.Contains(wrong.Reason, "does not compile") || strings.Contains(wrong.Reason, "longer"):
+		case !errors.As(err, &wrong) || strings.Contains(wrong.Reason, "does not compile") ||
+			strings.Contains(wrong.Reason, "longer"):
 			t.Errorf("edit %d: %v:\n%s", i, err, got)
 		}
 	}
@@ -101,23 +102,29 @@ func TestEdits(t *testing.T) {
 		{"replace", "function f(a) { return a + 7; }", func(s sculptor) func() bool { return s.replace },
 			func(got string) bool { return strings.HasPrefix(got, "function f(a) {\n    return ") }, "the statement stays"},
 		{"extend", "function f(a) { return a * 7; }", func(s sculptor) func() bool { return s.extend },
-			func(got string) bool { return strings.Contains(got, "a") && strings.Contains(got, "7") }, "the old is part of the new"},
+			func(got string) bool { return strings.Contains(got, "a") && strings.Contains(got, "7") },
+			"the old is part of the new"},
 		{"shrink", "function f(a) { return a * 7; }", func(s sculptor) func() bool { return s.shrink },
-			func(got string) bool { return strings.Contains(got, "return a;") || strings.Contains(got, "return 7;") }, "one part is left"},
+			func(got string) bool { return strings.Contains(got, "return a;") || strings.Contains(got, "return 7;") },
+			"one part is left"},
 		{"duplicate", "function f(a) { return [a, 7]; }", func(s sculptor) func() bool { return s.duplicate },
-			func(got string) bool { return strings.Contains(got, "[a, a]") || strings.Contains(got, "[7, 7]") }, "one stands twice"},
+			func(got string) bool { return strings.Contains(got, "[a, a]") || strings.Contains(got, "[7, 7]") },
+			"one stands twice"},
 		{"swap", "function f(a) { return [a, 7]; }", func(s sculptor) func() bool { return s.swap },
 			func(got string) bool { return strings.Contains(got, "[7, a]") }, "both are there, the other way round"},
 		{"alter", "function f(a) { return 2 < 3; }", func(s sculptor) func() bool { return s.alter },
-			func(got string) bool { return regexp.MustCompile(`return 2 (<|<=|>|>=) 3;`).MatchString(got) }, "the operands stay"},
+			func(got string) bool { return regexp.MustCompile(`return 2 (<|<=|>|>=) 3;`).MatchString(got) },
+			"the operands stay"},
 		{"insert", "function f(a) { return 7; }", func(s sculptor) func() bool { return s.insert },
 			func(got string) bool { return count(got, "if (") == 1 && count(got, "return") == 2 }, "a value is returned early"},
 		{"guard", "function f(a) { return 7; }", func(s sculptor) func() bool { return s.guard },
-			func(got string) bool { return count(got, "if (") == 1 && count(got, "return 7;") == 1 }, "the statement is under a condition"},
+			func(got string) bool { return count(got, "if (") == 1 && count(got, "return 7;") == 1 },
+			"the statement is under a condition"},
 		{"remove", "function f(a) { a++; return 7; }", func(s sculptor) func() bool { return s.remove },
 			func(got string) bool { return count(got, "a++")+count(got, "return 7") == 1 }, "one of two is left"},
 		{"repeat", "function f(a) { return 7; }", func(s sculptor) func() bool { return s.repeat },
-			func(got string) bool { return count(got, "return") == 2 && count(got, "return 7;") >= 1 }, "a second one stands before it"},
+			func(got string) bool { return count(got, "return") == 2 && count(got, "return 7;") >= 1 },
+			"a second one stands before it"},
 		{"move", "function f(a) { a++; return 7; }", func(s sculptor) func() bool { return s.move },
 			func(got string) bool { return count(got, "a++") == 1 && count(got, "return 7") == 1 }, "both are left"},
 	} {
@@ -169,7 +176,8 @@ function entry() { return [f(1), f(5), g(2), new C().m(3)]; }`
 		}
 		_, err := r.Run(t.Context(), o.text(), "entry")
 		var wrong *eval.ProgramError
-		if err != nil && (!errors.As(err, &wrong) || strings.Contains(wrong.Reason, "ReferenceError") || strings.Contains(wrong.Reason, "compile")) {
+		if err != nil && (!errors.As(err, &wrong) || strings.Contains(wrong.Reason, "ReferenceError") ||
+			strings.Contains(wrong.Reason, "compile")) {
 			t.Errorf("seed %d: %v:\n%s", i, err, o.text())
 		}
 	}
@@ -226,7 +234,8 @@ func TestLargePrograms(t *testing.T) {
 }
 
 func FuzzStructure(f *testing.F) {
-	for _, p := range []string{rule, "x = a ? b : c", "export const f = async (x, ...y) => await x[0]?.z", "switch (x) { case 1: return 2; default: y() }",
+	for _, p := range []string{rule, "x = a ? b : c", "export const f = async (x, ...y) => await x[0]?.z",
+		"switch (x) { case 1: return 2; default: y() }",
 		"try { throw 1 } catch { f() } finally { g() }", "// EVOLVE-BLOCK-START\nx = 1\n// EVOLVE-BLOCK-END"} {
 		f.Add(p, 1)
 	}

@@ -19,7 +19,8 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", reason, err)
 		}
-		if got.String() != text || !maps.Equal(got.Files, p.Files) || got.Base != p.Base || len(got.Deleted) != len(p.Deleted) {
+		if got.String() != text || !maps.Equal(got.Files, p.Files) || got.Base != p.Base ||
+			len(got.Deleted) != len(p.Deleted) {
 			t.Errorf("%s: %+v came back as %+v", reason, p, got)
 		}
 	}
@@ -65,7 +66,8 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%s: the error is not one printable line: %q", reason, err)
 		}
 	}
-	for reason, text := range map[string]string{"a separator": "a\n-- b --\n", "no end": "a", "NUL": "\x00\n", "no UTF-8": "\xff\n"} {
+	for reason, text := range map[string]string{"a separator": "a\n-- b --\n", "no end": "a", "NUL": "\x00\n",
+		"no UTF-8": "\xff\n"} {
 		if CheckText(text) == nil {
 			t.Errorf("%s: %q is taken for a file", reason, text)
 		}
@@ -97,7 +99,8 @@ func TestWrite(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(outside, "kept"), []byte("x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := Patch{Files: map[string]string{"run.sh": "#!/bin/sh\n", "a.txt": "y\n", "d/e/new": "n\n", "tool": "#!/bin/sh\n"}, Deleted: []string{"gone", "link/kept"}}
+	p := Patch{Files: map[string]string{"run.sh": "#!/bin/sh\n", "a.txt": "y\n", "d/e/new": "n\n", "tool": "#!/bin/sh\n"},
+		Deleted: []string{"gone", "link/kept"}}
 	if err := p.Write(dir, base); err != nil {
 		t.Fatal(err)
 	}

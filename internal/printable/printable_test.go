@@ -58,7 +58,8 @@ func TestManyBeginningsAreLinear(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, s := range []string{"a\x1b]52;c;x\x07b", "\u009b2J", "\x1b[1;2;", "\x9b", "\u202ea\u2069", "a\r\n\tb", "\x1b\x1b\\"} {
+	for _, s := range []string{"a\x1b]52;c;x\x07b", "\u009b2J", "\x1b[1;2;", "\x9b", "\u202ea\u2069", "a\r\n\tb",
+		"\x1b\x1b\\"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

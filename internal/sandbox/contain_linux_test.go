@@ -30,7 +30,8 @@ var families = map[string][]isolation.Mechanism{
 // planWithout returns a plan for commands that does without some mechanisms.
 func planWithout(t *testing.T, ms []isolation.Mechanism) *Plan {
 	t.Helper()
-	p, err := NewCommandPlan(isolation.BestEffort, slices.DeleteFunc(Mechanisms(), func(m isolation.Mechanism) bool { return slices.Contains(ms, m) }))
+	p, err := NewCommandPlan(isolation.BestEffort, slices.DeleteFunc(Mechanisms(),
+		func(m isolation.Mechanism) bool { return slices.Contains(ms, m) }))
 	// Without user namespaces this process may have been closed, which would be in the way of having them
 	// with the next plan.
 	if err := errors.Join(err, unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)); err != nil {
@@ -73,7 +74,8 @@ func TestContain(t *testing.T) {
 	for family, ms := range families {
 		t.Run("without "+family, func(t *testing.T) {
 			p := planWithout(t, ms)
-			out, code := contained(t, p, "id -u; ulimit -c; ulimit -n; ulimit -t; ulimit -v; while read -r k v; do case $k in CapEff:|CapPrm:|CapInh:|CapAmb:|NoNewPrivs:|Seccomp:) echo $k $v;; esac; done < /proc/self/status")
+			out, code := contained(t, p,
+				"id -u; ulimit -c; ulimit -n; ulimit -t; ulimit -v; while read -r k v; do case $k in CapEff:|CapPrm:|CapInh:|CapAmb:|NoNewPrivs:|Seccomp:) echo $k $v;; esac; done < /proc/self/status")
 			got := strings.Fields(out)
 			if code != 0 || len(got) < 5 {
 				t.Fatalf("exit status %d: %s", code, out)
@@ -104,7 +106,8 @@ func TestContain(t *testing.T) {
 func TestContainEnds(t *testing.T) {
 	for family, ms := range families {
 		p := planWithout(t, ms)
-		for script, want := range map[string]int{"exit 7": 7, "kill -9 $$": 128 + 9, "kill -SEGV $$": 128 + 11, "sleep 1000 & exit 3": 3} {
+		for script, want := range map[string]int{"exit 7": 7, "kill -9 $$": 128 + 9, "kill -SEGV $$": 128 + 11,
+			"sleep 1000 & exit 3": 3} {
 			if out, code := contained(t, p, script); code != want {
 				t.Errorf("without %s: %s ends with %d, want %d: %s", family, script, code, want, out)
 			}
@@ -142,7 +145,8 @@ func TestContainProcesses(t *testing.T) {
 		out, _ := contained(t, p, "i=0; while test $i -lt 60; do sleep 1000 >/dev/null 2>&1 & i=$((i+1)); echo $i; done")
 		made := strings.Count(out, "\n") - strings.Count(out, "fork")
 		if made < bounds.Processes/2 || made > bounds.Processes+1 {
-			t.Errorf("without %s: %d processes came about, want at most %d, and most of these: %.300q", family, made, bounds.Processes, out)
+			t.Errorf("without %s: %d processes came about, want at most %d, and most of these: %.300q", family, made,
+				bounds.Processes, out)
 		}
 	}
 	if after := reads(highest); after != before {
@@ -156,7 +160,8 @@ func TestWatch(t *testing.T) {
 	if p.ContainReport().Has(Processes) {
 		t.Fatalf("in force: %v", p.ContainReport())
 	}
-	cmd := exec.Command("/bin/sh", "-c", "i=0; while test $i -lt 60; do sleep 1000 >/dev/null 2>&1 & i=$((i+1)); done; wait")
+	cmd := exec.Command("/bin/sh", "-c",
+		"i=0; while test $i -lt 60; do sleep 1000 >/dev/null 2>&1 & i=$((i+1)); done; wait")
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	process, err := p.Contain(cmd, bounds)
 	if err != nil {
@@ -224,18 +229,21 @@ func TestPlanReports(t *testing.T) {
 	if got := none.ContainReport().InForce(); !slices.Equal(got, []isolation.Mechanism{Group, Limits}) {
 		t.Errorf("with isolation.None, in force: %v", got)
 	}
-	if o := none.Orders(bounds, "/tmp"); o.Isolate || o.Landlock != nil || o.Filters != nil || o.OpenFiles != 77 || o.CPUSeconds != 3600 {
+	if o := none.Orders(bounds, "/tmp"); o.Isolate || o.Landlock != nil || o.Filters != nil || o.OpenFiles != 77 ||
+		o.CPUSeconds != 3600 {
 		t.Errorf("with isolation.None, the orders are %+v", o)
 	}
 	alone := bounds
 	alone.Processes = 0
 	all := planWith(t, isolation.BestEffort, Mechanisms())
 	o := all.Orders(alone, "/tmp")
-	if r := all.Report(o, map[isolation.Mechanism]string{MountNS: "a reason found out later"}); r.Has(MountNS) || !strings.Contains(r.String(), "private mounts (a reason found out later)") {
+	if r := all.Report(o, map[isolation.Mechanism]string{MountNS: "a reason found out later"}); r.Has(MountNS) ||
+		!strings.Contains(r.String(), "private mounts (a reason found out later)") {
 		t.Errorf("the report is %v", r)
 	}
 	if all.has(Seccomp) != (len(o.Alone) > 0) || all.has(Seccomp) != all.Report(o, nil).Has(Processes) {
-		t.Errorf("seccomp %v, a filter for those alone of %d bytes, report %v", all.has(Seccomp), len(o.Alone), all.Report(o, nil))
+		t.Errorf("seccomp %v, a filter for those alone of %d bytes, report %v", all.has(Seccomp), len(o.Alone),
+			all.Report(o, nil))
 	}
 }
 
@@ -262,14 +270,16 @@ func TestItself(t *testing.T) {
 			defer process.Wait()
 			defer process.Kill()
 			var name []byte
-			for begin := time.Now(); string(name) != "sleep\n" && time.Since(begin) < 5*time.Minute; time.Sleep(time.Millisecond) {
+			for begin := time.Now(); string(name) != "sleep\n" &&
+				time.Since(begin) < 5*time.Minute; time.Sleep(time.Millisecond) {
 				name, _ = os.ReadFile(fmt.Sprintf("/proc/%d/comm", process.Pid()))
 			}
 			if string(name) != "sleep\n" {
 				t.Errorf("the process is %q", name)
 			}
 			process.Kill()
-			if n, err := r.Read(make([]byte, 1)); n != 0 || err == nil { // at its end only when the command has ended, who holds it
+			if n, err := r.Read(make([]byte, 1)); n != 0 ||
+				err == nil { // at its end only when the command has ended, who holds it
 				t.Errorf("read %d, %v", n, err)
 			}
 			if got := p.Timed() == nil; got != slices.Contains(ms, Seccomp) {

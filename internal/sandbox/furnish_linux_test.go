@@ -26,16 +26,19 @@ func planMounting(t *testing.T, ms ...isolation.Mechanism) *Plan {
 // With private mounts a command sees its own processes only, and of the devices only those that swallow
 // or make bytes, which work.
 func TestFurnish(t *testing.T) {
-	for family, ms := range map[string][]isolation.Mechanism{"nothing": nil, "landlock": {Landlock}, "seccomp": {Seccomp}} {
+	for family, ms := range map[string][]isolation.Mechanism{"nothing": nil, "landlock": {Landlock},
+		"seccomp": {Seccomp}} {
 		t.Run("without "+family, func(t *testing.T) {
 			p := planMounting(t, ms...)
-			out, code := contained(t, p, `ls /proc | grep -c '^[0-9]'; ls /dev | tr '\n' ' '; ls /dev/fd/ | wc -l; ls -A /dev/shm`)
+			out, code := contained(t, p,
+				`ls /proc | grep -c '^[0-9]'; ls /dev | tr '\n' ' '; ls /dev/fd/ | wc -l; ls -A /dev/shm`)
 			lines := strings.Split(strings.TrimSpace(out), "\n")
 			if code != 0 || len(lines) != 2 || len(lines[0]) > 1 {
 				t.Fatalf("exit status %d: %q", code, out)
 			}
 			var want []string
-			for _, name := range []string{"fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"} {
+			for _, name := range []string{"fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom",
+				"zero"} {
 				if _, err := os.Stat("/dev/" + name); err == nil || name == "shm" {
 					want = append(want, name)
 				}
@@ -44,7 +47,8 @@ func TestFurnish(t *testing.T) {
 			if got = got[:len(got)-1]; !slices.Equal(got, want) {
 				t.Errorf("/dev holds %q, want %q", got, want)
 			}
-			out, code = contained(t, p, `echo x > /dev/null && head -c 4 /dev/urandom | wc -c && head -c 3 /dev/zero | wc -c && echo y > /dev/stderr && head -c 0 /dev/random`)
+			out, code = contained(t, p,
+				`echo x > /dev/null && head -c 4 /dev/urandom | wc -c && head -c 3 /dev/zero | wc -c && echo y > /dev/stderr && head -c 0 /dev/random`)
 			if code != 0 || out != "4\n3\ny\n" {
 				t.Errorf("devices: exit status %d, %q", code, out)
 			}

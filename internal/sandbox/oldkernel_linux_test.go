@@ -46,7 +46,8 @@ func TestCannotClose(t *testing.T) {
 			t.Errorf("%v: no error", level)
 			continue
 		}
-		for _, want := range []string{"sandbox: a candidate could open /proc/", "/environ", "/mem", "user namespaces are missing (", "operation not permitted", "isolation none"} {
+		for _, want := range []string{"sandbox: a candidate could open /proc/", "/environ", "/mem",
+			"user namespaces are missing (", "operation not permitted", "isolation none"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%v: %q lacks %q", level, err, want)
 			}
@@ -67,10 +68,12 @@ func TestStaysDumpable(t *testing.T) {
 	}{
 		{"a user namespace closes it", NewCommandPlan, families["landlock"], true},
 		{"Landlock closes it to what confines itself", NewPlan, families["namespaces"], true},
-		{"commands have their thread's domain, and for root fewer capabilities", NewCommandPlan, families["namespaces"], root},
+		{"commands have their thread's domain, and for root fewer capabilities", NewCommandPlan, families["namespaces"],
+			root},
 	} {
 		planWithout(t, nil) // which has it be dumpable
-		_, err := c.plan(isolation.BestEffort, slices.DeleteFunc(Mechanisms(), func(m isolation.Mechanism) bool { return slices.Contains(c.without, m) }))
+		_, err := c.plan(isolation.BestEffort, slices.DeleteFunc(Mechanisms(),
+			func(m isolation.Mechanism) bool { return slices.Contains(c.without, m) }))
 		dumpable, get := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
 		if err := errors.Join(err, get); err != nil || (dumpable == 1) != c.stays {
 			t.Errorf("%s: dumpable %d, %v", c.why, dumpable, err)

@@ -78,7 +78,8 @@ func relayed(t *testing.T, p *Plan, serve func(net.Conn), do, argument string) (
 	}
 	var out bytes.Buffer
 	cmd := exec.Command(self, "-test.run", "^TestInside$")
-	cmd.Dir, cmd.Env = t.TempDir(), []string{"EVOALLOC_INSIDE=" + do + " " + r.Address() + " " + argument, outsideNet + "=" + networkID()}
+	cmd.Dir, cmd.Env = t.TempDir(), []string{"EVOALLOC_INSIDE=" + do + " " + r.Address() + " " + argument,
+		outsideNet + "=" + networkID()}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &out, time.Minute
 	b := bounds
 	b.Memory, b.OpenFiles, b.Processes = 8<<30, 1024, 100
@@ -100,8 +101,9 @@ func echo(conn net.Conn) {
 }
 
 // relayFamilies are what may be missing beside the network namespace.
-var relayFamilies = map[string][]isolation.Mechanism{"nothing": nil, "mounts": {MountNS}, "landlock": {Landlock}, "seccomp": {Seccomp},
-	"pids": {PIDNS}, "all else": {PIDNS, IPCNS, MountNS, Landlock, Seccomp}}
+var relayFamilies = map[string][]isolation.Mechanism{"nothing": nil, "mounts": {MountNS}, "landlock": {Landlock},
+	"seccomp": {Seccomp},
+	"pids":    {PIDNS}, "all else": {PIDNS, IPCNS, MountNS, Landlock, Seccomp}}
 
 // A contained process reaches the relay and, whatever it tries, nothing else. Without seccomp there are sockets of other
 // kinds, which reach nothing but what has a path.
@@ -159,7 +161,8 @@ func TestRelayReachesOneSocket(t *testing.T) {
 			out, _ := relayed(t, p, echo, "reach", strings.Join(append(all, "udp "+udp.LocalAddr().String()), " "))
 			got := slices.DeleteFunc(strings.Split(out, "\n"), func(line string) bool {
 				// A name of a file is none of a network.
-				return !p.has(Seccomp) && (strings.HasPrefix(line, "unix /") || strings.HasPrefix(line, "pair /") || strings.HasPrefix(line, "socket "))
+				return !p.has(Seccomp) && (strings.HasPrefix(line, "unix /") || strings.HasPrefix(line, "pair /") ||
+					strings.HasPrefix(line, "socket "))
 			})
 			if !slices.Equal(got, []string{"relay: hello back"}) {
 				t.Errorf("reached %q", got)
@@ -216,9 +219,12 @@ func reach(argument string) string {
 			_ = conn
 		}
 	}
-	for _, s := range [][3]int{{unix.AF_PACKET, unix.SOCK_RAW, 0x300}, {unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP}, {unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE},
-		{unix.AF_INET, unix.SOCK_DGRAM, 0}, {unix.AF_INET6, unix.SOCK_STREAM, 0}, {unix.AF_UNIX, unix.SOCK_STREAM, 0}, {unix.AF_UNIX, unix.SOCK_DGRAM, 0},
-		{unix.AF_VSOCK, unix.SOCK_STREAM, 0}, {unix.AF_ALG, unix.SOCK_SEQPACKET, 0}, {unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, {unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP}} {
+	for _, s := range [][3]int{{unix.AF_PACKET, unix.SOCK_RAW, 0x300}, {unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP},
+		{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE},
+		{unix.AF_INET, unix.SOCK_DGRAM, 0}, {unix.AF_INET6, unix.SOCK_STREAM, 0}, {unix.AF_UNIX, unix.SOCK_STREAM, 0},
+		{unix.AF_UNIX, unix.SOCK_DGRAM, 0},
+		{unix.AF_VSOCK, unix.SOCK_STREAM, 0}, {unix.AF_ALG, unix.SOCK_SEQPACKET, 0},
+		{unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP}, {unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP}} {
 		fd, err := unix.Socket(s[0], s[1], s[2])
 		found(err == nil, fmt.Sprintf("socket %v", s))
 		if err == nil && s[0] == unix.AF_NETLINK {
@@ -437,7 +443,8 @@ var abandoned []net.Conn // so that no finalizer closes them
 // Without a network namespace there is no relay, and no network either. With isolation.None there is one of this machine.
 func TestRelayNeedsANamespace(t *testing.T) {
 	p := planWithout(t, []isolation.Mechanism{NetNS})
-	if _, err := p.NewRelay("/s"); err == nil || !strings.Contains(err.Error(), "network namespace, which is missing (left out)") {
+	if _, err := p.NewRelay("/s"); err == nil || !strings.Contains(err.Error(),
+		"network namespace, which is missing (left out)") {
 		t.Errorf("got %v", err)
 	}
 	none := planWith(t, isolation.None, Mechanisms())

@@ -102,7 +102,8 @@ func TestAnnounce(t *testing.T) {
 		var log bytes.Buffer
 		Announce(slog.New(slog.NewTextHandler(&log, nil)), "python", tt.level, tt.report)
 		got := log.String()
-		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) || tt.want == "level=WARN" && !strings.Contains(got, `missing="resource limits (not here)"`) {
+		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) || tt.want == "level=WARN" &&
+			!strings.Contains(got, `missing="resource limits (not here)"`) {
 			t.Errorf("%s: logged %q, want %q", tt.reason, got, tt.want)
 		}
 	}

@@ -16,7 +16,9 @@ func TestFileThatIsGone(t *testing.T) {
 	}{
 		{"deleted", "moved or deleted", os.Remove},
 		{"moved", "moved or deleted", func(path string) error { return os.Rename(path, path+".old") }},
-		{"its folder moved", "moved or deleted", func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old") }},
+		{"its folder moved", "moved or deleted", func(path string) error {
+			return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old")
+		}},
 		{"replaced by a copy", "another stands", func(path string) error {
 			data, err := os.ReadFile(path)
 			return errors.Join(err, os.WriteFile(path+".new", data, 0o600), os.Rename(path+".new", path))

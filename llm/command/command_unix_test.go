@@ -23,7 +23,8 @@ var hi = llm.Request{Seed: 7, Messages: []llm.Message{{Role: llm.User, Content: 
 // shell returns a model that is a script, with change applied to its configuration.
 func shell(t *testing.T, script string, change func(*command.Config)) *command.Command {
 	t.Helper()
-	cfg := command.Config{Args: []string{"sh", "-c", script}, Model: llm.Model{Key: "script", Timeout: time.Minute, MaxTokens: 100}}
+	cfg := command.Config{Args: []string{"sh", "-c", script},
+		Model: llm.Model{Key: "script", Timeout: time.Minute, MaxTokens: 100}}
 	if change != nil {
 		change(&cfg)
 	}
@@ -35,27 +36,32 @@ func shell(t *testing.T, script string, change func(*command.Config)) *command.C
 }
 
 func TestGenerate(t *testing.T) {
-	c := shell(t, `cat; echo "seed $0 at most $1"`, func(c *command.Config) { c.Args = append(c.Args, "{seed}", "{max_tokens}") })
+	c := shell(t, `cat; echo "seed $0 at most $1"`, func(c *command.Config) {
+		c.Args = append(c.Args, "{seed}", "{max_tokens}")
+	})
 	reply, err := c.Generate(t.Context(), hi)
 	if err != nil || reply.Text != "hi there\nseed 7 at most 100\n" || len(reply.Attempts) != 1 {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	a := reply.Attempts[0]
-	if a.Status != llm.OK || a.Usage != nil || a.Reported || a.Streamed != 7 || a.MaxTokens != 100 || a.Model != "script" || a.Endpoint != "sh" {
+	if a.Status != llm.OK || a.Usage != nil || a.Reported || a.Streamed != 7 || a.MaxTokens != 100 ||
+		a.Model != "script" || a.Endpoint != "sh" {
 		t.Errorf("attempt %+v", a)
 	}
 }
 
 // What a command reports of its usage is in the attempt, as its own word, also if it failed.
 func TestReportedUsage(t *testing.T) {
-	for _, script := range []string{"cat >/dev/null; printf '%s' '" + claudes + "'", "printf '%s' '" + claudes + "'; echo no >&2; exit 3"} {
+	for _, script := range []string{"cat >/dev/null; printf '%s' '" + claudes + "'",
+		"printf '%s' '" + claudes + "'; echo no >&2; exit 3"} {
 		c := shell(t, strings.ReplaceAll(script, `\n`, ""), func(c *command.Config) { c.Parse = command.Claude })
 		reply, err := c.Generate(t.Context(), hi)
 		if failed := strings.Contains(script, "exit"); failed != (err != nil) || len(reply.Attempts) != 1 {
 			t.Fatalf("%+v, %v", reply, err)
 		}
 		a := reply.Attempts[0]
-		if !a.Reported || a.Money != 0.10457895 || a.Usage == nil || *a.Usage != (llm.Usage{PromptTokens: 21294, CachedTokens: 13368, CompletionTokens: 9}) {
+		if !a.Reported || a.Money != 0.10457895 || a.Usage == nil ||
+			*a.Usage != (llm.Usage{PromptTokens: 21294, CachedTokens: 13368, CompletionTokens: 9}) {
 			t.Errorf("attempt %+v, usage %+v", a, a.Usage)
 		}
 	}
@@ -68,30 +74,37 @@ func TestFailures(t *testing.T) {
 		status         llm.Status
 		kind, says     string
 	}{
-		{"an exit status, and what it printed before", "cat >/dev/null; echo half; printf 'quota \\033[31mspent\\n' >&2; exit 3", nil,
+		{"an exit status, and what it printed before",
+			"cat >/dev/null; echo half; printf 'quota \\033[31mspent\\n' >&2; exit 3", nil,
 			llm.Failed, llm.KindOther, "exit status 3: quota spent"},
 		{"a signal", "kill -9 $$", nil, llm.Failed, llm.KindOther, "signal: killed"},
 		{"nothing printed", "true", nil, llm.Failed, llm.KindBrokenReply, "printed no reply"},
 		{"nothing printed but an error", "echo broken >&2", nil, llm.Failed, llm.KindBrokenReply, "printed no reply: broken"},
 		{"a binary", `printf 'a\0b'`, nil, llm.Failed, llm.KindBrokenReply, "no text"},
-		{"output without end", "yes", func(c *command.Config) { c.MaxOutput = 1 << 16 }, llm.Failed, llm.KindBrokenReply, "more than 65536 bytes"},
-		{"output without end, of one that ignores signals", "trap '' TERM INT PIPE HUP; while :; do echo x; done", func(c *command.Config) { c.MaxOutput = 100 },
+		{"output without end", "yes", func(c *command.Config) { c.MaxOutput = 1 << 16 }, llm.Failed, llm.KindBrokenReply,
+			"more than 65536 bytes"},
+		{"output without end, of one that ignores signals", "trap '' TERM INT PIPE HUP; while :; do echo x; done",
+			func(c *command.Config) { c.MaxOutput = 100 },
 			llm.Failed, llm.KindBrokenReply, "more than 100 bytes"},
 		{"errors without end", "yes | head -c 10000000 >&2; exit 4", nil, llm.Failed, llm.KindOther, "exit status 4: y y"},
-		{"no end", "trap '' TERM INT; while :; do sleep 1; done", func(c *command.Config) { c.Model.Timeout = 200 * time.Millisecond },
+		{"no end", "trap '' TERM INT; while :; do sleep 1; done",
+			func(c *command.Config) { c.Model.Timeout = 200 * time.Millisecond },
 			llm.Timeout, "", "no end within 200ms"},
 		{"a prompt that is not read", "exec </dev/null; sleep 0.05; exit 5", func(c *command.Config) {
 			c.Prompt = func(llm.Request) (string, error) { return strings.Repeat("x", 1<<20), nil }
 		}, llm.Failed, llm.KindOther, "exit status 5"},
-		{"no folder", "cat", func(c *command.Config) { c.Dir = "/nonexistent" }, llm.Failed, llm.KindRefused, "does not start"},
+		{"no folder", "cat", func(c *command.Config) { c.Dir = "/nonexistent" }, llm.Failed, llm.KindRefused,
+			"does not start"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			reply, err := shell(t, tt.script, tt.change).Generate(t.Context(), hi)
 			e, ok := errors.AsType[*llm.Error](err)
-			if !ok || e.Status != tt.status || e.Kind != tt.kind || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\x1b") {
+			if !ok || e.Status != tt.status || e.Kind != tt.kind || !strings.Contains(err.Error(), tt.says) ||
+				strings.Contains(err.Error(), "\x1b") {
 				t.Errorf("error %v, %+v", err, e)
 			}
-			if len(reply.Attempts) != 1 || reply.Attempts[0].Status != tt.status || reply.Attempts[0].Kind != tt.kind || len(reply.Attempts[0].Err) > 2048 {
+			if len(reply.Attempts) != 1 || reply.Attempts[0].Status != tt.status || reply.Attempts[0].Kind != tt.kind ||
+				len(reply.Attempts[0].Err) > 2048 {
 				t.Errorf("attempts %+v", reply.Attempts)
 			}
 		})
@@ -99,7 +112,8 @@ func TestFailures(t *testing.T) {
 	c := shell(t, "cat", func(c *command.Config) {
 		c.Prompt = func(llm.Request) (string, error) { return "", errors.New("no images") }
 	})
-	if reply, err := c.Generate(t.Context(), hi); err == nil || len(reply.Attempts) > 0 || !strings.Contains(err.Error(), "no images") {
+	if reply, err := c.Generate(t.Context(), hi); err == nil || len(reply.Attempts) > 0 ||
+		!strings.Contains(err.Error(), "no images") {
 		t.Errorf("a request that has no prompt: %+v, %v", reply, err)
 	}
 }
@@ -137,7 +151,8 @@ func TestChildren(t *testing.T) {
 		defer cancel()
 		if !tt.ok {
 			go func() { // there is a child once its number is there
-				for text, _ := os.ReadFile(pids); !strings.HasSuffix(string(text), "\n") && ctx.Err() == nil; text, _ = os.ReadFile(pids) {
+				for text, _ := os.ReadFile(pids); !strings.HasSuffix(string(text), "\n") && ctx.Err() == nil; text,
+					_ = os.ReadFile(pids) {
 					time.Sleep(time.Millisecond)
 				}
 				cancel()
@@ -202,8 +217,11 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("the working directory is left: %v", err)
 	}
 	dir := t.TempDir()
-	reply, err = shell(t, show, func(c *command.Config) { c.Env, c.Dir = []string{"LLM_API_KEY", "ABSENT_KEY"}, dir }).Generate(t.Context(), hi)
-	if err != nil || !strings.HasPrefix(reply.Text, "sk-secret  plain \n") || !strings.Contains(reply.Text, filepath.Base(dir)) {
+	reply, err = shell(t, show, func(c *command.Config) {
+		c.Env, c.Dir = []string{"LLM_API_KEY", "ABSENT_KEY"}, dir
+	}).Generate(t.Context(), hi)
+	if err != nil || !strings.HasPrefix(reply.Text, "sk-secret  plain \n") ||
+		!strings.Contains(reply.Text, filepath.Base(dir)) {
 		t.Errorf("%q, %v", reply.Text, err)
 	}
 }
@@ -244,7 +262,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	reply, err := model.Generate(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}})
+	reply, err := model.Generate(context.Background(),
+		llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}})
 	fmt.Print(reply.Text, err)
 	// Output:
 	// HELLO
@@ -261,7 +280,8 @@ func TestFoldersOfTheKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	script := fmt.Sprintf(`touch %[1]s/begun; while [ ! -e %[1]s/go ]; do sleep 0.01; done; [ -d "$PWD" ] && echo there`, dir)
+	script := fmt.Sprintf(`touch %[1]s/begun; while [ ! -e %[1]s/go ]; do sleep 0.01; done; [ -d "$PWD" ] && echo there`,
+		dir)
 	c := shell(t, script, nil)
 	if _, err := os.Stat(left); err == nil {
 		t.Error("the folder of a killed process is left")

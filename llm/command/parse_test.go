@@ -18,7 +18,8 @@ const claudes = `{"type":"result","subtype":"success","is_error":false,"duration
 
 func TestParse(t *testing.T) {
 	usage := &llm.Usage{PromptTokens: 2 + 7924 + 13368, CachedTokens: 13368, CompletionTokens: 9}
-	paths := command.JSON(command.Fields{Text: "a.b", Model: "m", Money: "cost", Failed: "error", Prompt: []string{"in"}, Completion: "out"})
+	paths := command.JSON(command.Fields{Text: "a.b", Model: "m", Money: "cost", Failed: "error", Prompt: []string{"in"},
+		Completion: "out"})
 	for _, tt := range []struct {
 		reason string
 		parse  command.Parse
@@ -32,14 +33,19 @@ func TestParse(t *testing.T) {
 		{"nothing", command.Text, " \n", command.Output{}, "no reply"},
 		{"a binary", command.Text, "\x7fELF\x00\x01", command.Output{}, "no text"},
 		{"Claude Code's", command.Claude, claudes, command.Output{Text: "hello\n", Usage: usage, Money: 0.10457895}, ""},
-		{"its stream, whose last line is the result", command.Claude, `{"type":"system"}` + "\n" + claudes + "\n", command.Output{Text: "hello\n", Usage: usage, Money: 0.10457895}, ""},
+		{"its stream, whose last line is the result", command.Claude, `{"type":"system"}` + "\n" + claudes + "\n",
+			command.Output{Text: "hello\n", Usage: usage, Money: 0.10457895}, ""},
 		{"its error, which was paid for", command.Claude, strings.Replace(claudes, `"is_error":false`, `"is_error":true`, 1),
 			command.Output{Text: "hello\n", Usage: usage, Money: 0.10457895}, "reports an error: hello"},
-		{"words before the object", paths, "Loading {...}\n" + `{"a":{"b":"x"},"m":"small","in":3,"out":4}` + "\nbye", command.Output{Text: "x", Model: "small", Usage: &llm.Usage{PromptTokens: 3, CompletionTokens: 4}}, ""},
+		{"words before the object", paths, "Loading {...}\n" + `{"a":{"b":"x"},"m":"small","in":3,"out":4}` + "\nbye",
+			command.Output{Text: "x", Model: "small", Usage: &llm.Usage{PromptTokens: 3, CompletionTokens: 4}}, ""},
 		{"an object over several lines", paths, "{\n\"a\": {\"b\": \"x\"}\n}\n", command.Output{Text: "x"}, ""},
-		{"an error that is a text", paths, `{"error":"no credit","in":3}`, command.Output{Usage: &llm.Usage{PromptTokens: 3}}, "reports an error: no credit"},
-		{"counts that lie", paths, `{"a":{"b":"x"},"in":-3,"out":1e300,"cost":-1}`, command.Output{Text: "x", Usage: &llm.Usage{CompletionTokens: 1 << 30}, Money: -1}, ""},
-		{"counts that are words", paths, `{"a":{"b":"x"},"in":"many","out":null,"cost":"much"}`, command.Output{Text: "x"}, ""},
+		{"an error that is a text", paths, `{"error":"no credit","in":3}`, command.Output{Usage: &llm.Usage{PromptTokens: 3}},
+			"reports an error: no credit"},
+		{"counts that lie", paths, `{"a":{"b":"x"},"in":-3,"out":1e300,"cost":-1}`,
+			command.Output{Text: "x", Usage: &llm.Usage{CompletionTokens: 1 << 30}, Money: -1}, ""},
+		{"counts that are words", paths, `{"a":{"b":"x"},"in":"many","out":null,"cost":"much"}`, command.Output{Text: "x"},
+			""},
 		{"a text that is a number", paths, `{"a":{"b":7}}`, command.Output{}, "no reply"},
 		{"a place below a text", paths, `{"a":"b"}`, command.Output{}, "no reply"},
 		{"no object", paths, "hello\n[1]\nnull", command.Output{}, "no line of the output is a JSON object: hello [1] null"},
@@ -56,7 +62,8 @@ func TestParse(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{claudes, "hello", "{}\n{", `{"usage":{"input_tokens":1e999}}`, "\x1b[", `{"result":{},"usage":[],"is_error":"x"}`} {
+	for _, s := range []string{claudes, "hello", "{}\n{", `{"usage":{"input_tokens":1e999}}`, "\x1b[",
+		`{"result":{},"usage":[],"is_error":"x"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, stdout []byte) {
@@ -65,7 +72,8 @@ func FuzzParse(f *testing.F) {
 			if err == nil && strings.TrimSpace(o.Text) == "" && !strings.ContainsRune(string(stdout), 0x1b) {
 				t.Errorf("%q is a reply without text", stdout)
 			}
-			if u := o.Usage; u != nil && (u.PromptTokens < 0 || u.CompletionTokens < 0 || u.CachedTokens < 0) || math.IsNaN(o.Money) {
+			if u := o.Usage; u != nil && (u.PromptTokens < 0 || u.CompletionTokens < 0 || u.CachedTokens < 0) ||
+				math.IsNaN(o.Money) {
 				t.Errorf("%q has usage %+v, %v", stdout, u, o.Money)
 			}
 		}
@@ -77,7 +85,8 @@ func TestPrompt(t *testing.T) {
 	for want, messages := range map[string][]llm.Message{
 		"hi\n":              {user},
 		"Be brief.\n\nhi\n": {system, user},
-		"### system\n\nBe brief.\n\n### user\n\nhi\n\n### assistant\n\nyes?\n\n### user\n\nhi\n": {system, user, {Role: llm.Assistant, Content: "yes?"}, user},
+		"### system\n\nBe brief.\n\n### user\n\nhi\n\n### assistant\n\nyes?\n\n### user\n\nhi\n": {system, user,
+			{Role: llm.Assistant, Content: "yes?"}, user},
 	} {
 		if got, err := command.Prompt(llm.Request{Messages: messages}); got != want || err != nil {
 			t.Errorf("%q, %v; want %q", got, err, want)

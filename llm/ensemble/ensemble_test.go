@@ -88,7 +88,8 @@ func TestChoiceIsAddressed(t *testing.T) {
 					return
 				}
 				chosen[i] = reply.Attempts[0].Model
-				if want := chances[slices.Index([]string{"small", "medium", "large"}, chosen[i])]; reply.Attempts[0].Propensity != want {
+				if want := chances[slices.Index([]string{"small", "medium", "large"},
+					chosen[i])]; reply.Attempts[0].Propensity != want {
 					t.Errorf("propensity %v of %s, want %v", reply.Attempts[0].Propensity, chosen[i], want)
 				}
 			})
@@ -160,7 +161,8 @@ func TestLearnRewardsTheDrawWithItsPropensity(t *testing.T) {
 	for k, i := range rand.New(rand.NewPCG(1, 1)).Perm(40) { // late and out of order
 		e.Learn(llm.Outcome{Attempts: replies[i].Attempts, Valid: true, Score: float64(i % 2), Parent: 0.5})
 		pull := policy.told[k]
-		if want := replies[i].Attempts[0]; pull.Prob != want.Propensity || []string{"small", "medium", "large"}[pull.Arm] != want.Model || policy.got[k] != float64(i%2) {
+		if want := replies[i].Attempts[0]; pull.Prob != want.Propensity ||
+			[]string{"small", "medium", "large"}[pull.Arm] != want.Model || policy.got[k] != float64(i%2) {
 			t.Errorf("outcome %d: told %+v with %v", i, pull, policy.got[k])
 		}
 	}
@@ -206,7 +208,8 @@ func TestLearnThroughRetry(t *testing.T) {
 	policy := &fixed{p: []float64{0.5, 0.5}}
 	stall := &llm.Error{Status: llm.Stalled, Err: errors.New("silence")}
 	e, err := ensemble.New(ensemble.Config{Policy: policy, Members: []ensemble.Member{
-		{Model: model("bad", 1), LLM: llm.Retry(answers("", stall), llm.RetryConfig{Max: 1, Wait: -1})}, // two attempts a draw
+		{Model: model("bad", 1), LLM: llm.Retry(answers("", stall),
+			llm.RetryConfig{Max: 1, Wait: -1})}, // two attempts a draw
 		{Model: model("good", 2), LLM: answers("x", nil)},
 	}})
 	if err != nil {
@@ -238,7 +241,8 @@ func TestLearnThroughRetry(t *testing.T) {
 		counts[pull.Arm]++
 	}
 	if bad == 0 || counts != [2]int{bad, 50} || sums != [2]float64{0, 50} || attempts != 2*bad+50 {
-		t.Errorf("told of %v draws with rewards of %v in all; %d draws of the bad one and %d attempts", counts, sums, bad, attempts)
+		t.Errorf("told of %v draws with rewards of %v in all; %d draws of the bad one and %d attempts", counts, sums, bad,
+			attempts)
 	}
 	if n := inFlight(e); n != 0 {
 		t.Errorf("%d in flight", n)

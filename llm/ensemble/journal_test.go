@@ -44,7 +44,8 @@ func climber(share float64) llm.LLM {
 // asked so many times, and returns its generations and what the ensemble says of itself.
 func life(t *testing.T, path string, calls int) ([]evolve.Generation, ensemble.Report) {
 	e, err := ensemble.New(ensemble.Config{Seed: 3, Policy: bandit.WithFloor(&bandit.GaussianThompson{Sigma: 0.4}, 0.05),
-		Members: []ensemble.Member{{Model: model("weak", 1), LLM: climber(0.1)}, {Model: model("strong", 2), LLM: climber(0.6)}}})
+		Members: []ensemble.Member{{Model: model("weak", 1), LLM: climber(0.1)},
+			{Model: model("strong", 2), LLM: climber(0.6)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

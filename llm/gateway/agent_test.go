@@ -116,7 +116,8 @@ func TestAgents(t *testing.T) {
 					}
 				}
 				reqs := w.asked()
-				if len(reqs) != 2 || len(reqs[1].Messages) != 5 || len(reqs[1].Messages[2].Calls) != 2 || reqs[1].Messages[4].CallID != "c2" {
+				if len(reqs) != 2 || len(reqs[1].Messages) != 5 || len(reqs[1].Messages[2].Calls) != 2 ||
+					reqs[1].Messages[4].CallID != "c2" {
 					t.Errorf("asked %+v", reqs)
 				}
 			})
@@ -142,7 +143,8 @@ func TestImpatientAgent(t *testing.T) {
 
 // An agent that ignores what it is told is stopped by the bound on its calls, and keeps no other session waiting.
 func TestStubbornAgent(t *testing.T) {
-	a := &asker{do: fails(&llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, RetryAfter: time.Hour, Err: errors.New(secret)})}
+	a := &asker{do: fails(&llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, RetryAfter: time.Hour,
+		Err: errors.New(secret)})}
 	g := listen(t, gateway.Config{})
 	s := g.Open(gateway.SessionConfig{Ask: a.ask, Calls: 5})
 	_, wait := start(t, s, "stubborn", "anthropic", "streamed")
@@ -214,7 +216,8 @@ func TestAgentOfShell(t *testing.T) {
 	if err := errors.Join(dec.Decode(&one), dec.Decode(&two)); err != nil {
 		t.Fatalf("%v in %s", err, out)
 	}
-	if one.Text != "done" || two.Text != "done" || one.Tokens+two.Tokens != w.tokens || !bytes.HasSuffix(out, []byte("hellohello")) {
+	if one.Text != "done" || two.Text != "done" || one.Tokens+two.Tokens != w.tokens ||
+		!bytes.HasSuffix(out, []byte("hellohello")) {
 		t.Errorf("printed %s, and the model counted %d tokens", out, w.tokens)
 	}
 	if diff := cmp.Diff(4, len(w.asked())); diff != "" {

@@ -31,7 +31,8 @@ func Example() {
 	}
 	defer agent.Close()
 	for range 2 {
-		answer, err := agent.Generate(context.Background(), llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}})
+		answer, err := agent.Generate(context.Background(),
+			llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}})
 		if err != nil {
 			fmt.Println("refused for good")
 			continue

@@ -130,7 +130,8 @@ func TestWhoIsServed(t *testing.T) {
 		status       int
 	}{
 		{"a key in X-Api-Key", s, "POST", messagesPath, nil, 200},
-		{"a bearer token", s, "POST", chatPath, map[string]string{"X-Api-Key": "", "Authorization": "Bearer " + s.Token()}, 200},
+		{"a bearer token", s, "POST", chatPath, map[string]string{"X-Api-Key": "", "Authorization": "Bearer " + s.Token()},
+			200},
 		{"a base URL that ends in /v1", s, "POST", "/v1" + messagesPath, nil, 200},
 		{"a base URL that does not", s, "POST", "/chat/completions", nil, 200},
 		{"no token", s, "POST", messagesPath, map[string]string{"X-Api-Key": ""}, 401},
@@ -143,7 +144,8 @@ func TestWhoIsServed(t *testing.T) {
 		{"localhost", s, "POST", chatPath, map[string]string{"Host": "localhost:1"}, 200},
 		{"a page of another site", s, "POST", chatPath, map[string]string{"Origin": "https://evil.example"}, 403},
 		{"a page without an origin", s, "POST", chatPath, map[string]string{"Origin": "null"}, 403},
-		{"a browser that asks whether it may", s, "OPTIONS", chatPath, map[string]string{"Origin": "https://evil.example"}, 403},
+		{"a browser that asks whether it may", s, "OPTIONS", chatPath, map[string]string{"Origin": "https://evil.example"},
+			403},
 		{"a path that is not served", s, "POST", "/v1/responses", nil, 404},
 		{"a method that is not served", s, "GET", chatPath, nil, 404},
 		{"a path that climbs", s, "POST", "/v1/../../etc/passwd", nil, 404},
@@ -173,7 +175,8 @@ func checkError(t *testing.T, reason string, resp *http.Response, text string) {
 		Error struct{ Type, Message string }
 	}
 	err := json.Unmarshal([]byte(text), &e)
-	if err != nil || e.Type != "error" || e.Error.Type == "" || e.Error.Message == "" || resp.Header.Get("X-Should-Retry") != "false" {
+	if err != nil || e.Type != "error" || e.Error.Type == "" || e.Error.Message == "" ||
+		resp.Header.Get("X-Should-Retry") != "false" {
 		t.Errorf("%s: %v in %s, X-Should-Retry %q", reason, err, text, resp.Header.Get("X-Should-Retry"))
 	}
 }
@@ -181,11 +184,13 @@ func checkError(t *testing.T, reason string, resp *http.Response, text string) {
 func TestModels(t *testing.T) {
 	s, _ := open(t, gateway.Config{}, says("hello"))
 	for _, path := range []string{"/v1/models", "/v1/models/small"} {
-		if resp, text := (client{t, s, nil}).do("GET", path, ""); resp.StatusCode != 200 || !strings.Contains(text, `"id":"small"`) {
+		if resp, text := (client{t, s, nil}).do("GET", path, ""); resp.StatusCode != 200 ||
+			!strings.Contains(text, `"id":"small"`) {
 			t.Errorf("%s: %d %s", path, resp.StatusCode, text)
 		}
 	}
-	if env := strings.Join(s.Env(), "\n"); strings.Count(env, s.Token()) != 2 || strings.Count(env, s.BaseURL()+"/v1\n") != 2 {
+	if env := strings.Join(s.Env(), "\n"); strings.Count(env, s.Token()) != 2 ||
+		strings.Count(env, s.BaseURL()+"/v1\n") != 2 {
 		t.Errorf("environment %s", env)
 	}
 }
@@ -206,10 +211,11 @@ func TestRequests(t *testing.T) {
 			{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"r"}]}],
 			"tools":[{"type":"function","function":{"name":"read","description":"Reads.","parameters":{"type":"object"},"strict":true}}],
 			"tool_choice":"auto","response_format":{"type":"text"},"n":1,"stop":null}`,
-			llm.Request{Seed: 1<<32 - 1, Temperature: &temperature, TopP: &topP, MaxTokens: &most, Tools: []llm.Tool{tool}, Messages: []llm.Message{
-				{Role: "system", Content: "a\nb"}, {Role: "user", Content: "q"},
-				{Role: "assistant", Calls: []llm.ToolCall{call}}, {Role: "tool", CallID: "c1", Content: "r"},
-			}}},
+			llm.Request{Seed: 1<<32 - 1, Temperature: &temperature, TopP: &topP, MaxTokens: &most, Tools: []llm.Tool{tool},
+				Messages: []llm.Message{
+					{Role: "system", Content: "a\nb"}, {Role: "user", Content: "q"},
+					{Role: "assistant", Calls: []llm.ToolCall{call}}, {Role: "tool", CallID: "c1", Content: "r"},
+				}}},
 		{"Anthropic's", messagesPath, `{"model":"x","max_tokens":100,"temperature":0.5,"top_p":0.9,"top_k":4,"metadata":{"user_id":"u"},
 			"system":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"type":"text","text":"b"}],"thinking":{"type":"disabled"},
 			"messages":[{"role":"user","content":[{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]},
@@ -219,15 +225,17 @@ func TestRequests(t *testing.T) {
 				{"type":"tool_result","tool_use_id":"c2","content":"no such file","is_error":true},{"type":"tool_result","tool_use_id":"c3"},{"type":"text","text":"go on"}]}],
 			"tools":[{"name":"read","description":"Reads.","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],
 			"tool_choice":{"type":"auto"}}`,
-			llm.Request{Temperature: &temperature, TopP: &topP, MaxTokens: &most, Tools: []llm.Tool{tool}, Messages: []llm.Message{
-				{Role: "system", Content: "a\nb"}, {Role: "user", Content: "q"},
-				{Role: "assistant", Content: "I look.", Calls: []llm.ToolCall{call, {ID: "c2", Name: "read", Arguments: "{}"}}},
-				{Role: "tool", CallID: "c1", Content: "r\ns"}, {Role: "tool", CallID: "c2", Content: "error: no such file"},
-				{Role: "tool", CallID: "c3"}, {Role: "user", Content: "go on"},
-			}}},
+			llm.Request{Temperature: &temperature, TopP: &topP, MaxTokens: &most, Tools: []llm.Tool{tool},
+				Messages: []llm.Message{
+					{Role: "system", Content: "a\nb"}, {Role: "user", Content: "q"},
+					{Role: "assistant", Content: "I look.", Calls: []llm.ToolCall{call, {ID: "c2", Name: "read", Arguments: "{}"}}},
+					{Role: "tool", CallID: "c1", Content: "r\ns"}, {Role: "tool", CallID: "c2", Content: "error: no such file"},
+					{Role: "tool", CallID: "c3"}, {Role: "user", Content: "go on"},
+				}}},
 		{"results alone, and a system prompt that is a text", messagesPath, `{"max_tokens":100,"system":"a","messages":[
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"r"}]}]}`,
-			llm.Request{MaxTokens: &most, Messages: []llm.Message{{Role: "system", Content: "a"}, {Role: "tool", CallID: "c1", Content: "r"}}}},
+			llm.Request{MaxTokens: &most, Messages: []llm.Message{{Role: "system", Content: "a"},
+				{Role: "tool", CallID: "c1", Content: "r"}}}},
 	} {
 		s, a := open(t, gateway.Config{}, says("hello"))
 		resp, text := client{t, s, nil}.do("POST", tt.path, tt.body)
@@ -267,17 +275,22 @@ func TestRefusals(t *testing.T) {
 		{chatPath, chat(`"response_format":{"type":"json_schema"}`), 400, "response_format"},
 		{chatPath, chat(`"max_tokens":0`), 400, "max_tokens: at least 1"},
 		{chatPath, chat(`"temperature":"hot"`), 400, "temperature: a string"},
-		{chatPath, chat(`"tools":[{"type":"web_search"}]`), 400, `tools[0]: only functions with a name are known, and not the type "web_search"`},
-		{chatPath, chat(`"tools":[{"type":"function","function":{"name":"f","parameters":[]}}]`), 400, "tools[0].function.parameters"},
-		{chatPath, user(`[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:"}}]`), 400, `messages[0]: content[1]: a part of the type "image_url"`},
+		{chatPath, chat(`"tools":[{"type":"web_search"}]`), 400,
+			`tools[0]: only functions with a name are known, and not the type "web_search"`},
+		{chatPath, chat(`"tools":[{"type":"function","function":{"name":"f","parameters":[]}}]`), 400,
+			"tools[0].function.parameters"},
+		{chatPath, user(`[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:"}}]`), 400,
+			`messages[0]: content[1]: a part of the type "image_url"`},
 		{chatPath, `{"messages":[{"role":"function","content":"x"}]}`, 400, `the role "function" is not known`},
 		{chatPath, `{"messages":[{"role":"tool","content":"x"}]}`, 400, "without tool_call_id"},
-		{chatPath, `{"messages":[{"role":"user","content":"x","tool_calls":[{"id":"a","function":{"name":"f"}}]}]}`, 400, "messages[0]: tool_calls"},
+		{chatPath, `{"messages":[{"role":"user","content":"x","tool_calls":[{"id":"a","function":{"name":"f"}}]}]}`, 400,
+			"messages[0]: tool_calls"},
 		{messagesPath, messages(`"tool_choice":{"type":"any"}`), 400, "tool_choice"},
 		{messagesPath, messages(`"tools":[{"type":"bash_20250124","name":"bash"}]`), 400, `tools.0: only custom tools`},
 		{messagesPath, messages(`"system":[{"type":"image"}]`), 400, "system: content[0]"},
 		{messagesPath, user(`[{"type":"image","source":{}}]`), 400, `messages.0: content.0: a part of the type "image"`},
-		{messagesPath, user(`[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image"}]}]`), 400, `content.0: content[0]: a part of the type "image"`},
+		{messagesPath, user(`[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image"}]}]`), 400,
+			`content.0: content[0]: a part of the type "image"`},
 		{messagesPath, user(`[{"type":"tool_use","id":"a","name":"f"}]`), 400, "tool_use"},
 		{messagesPath, `{"messages":[{"role":"tool","content":"x"}]}`, 400, `the role "tool"`},
 		{chatPath, `{"messages":"` + strings.Repeat("x", 1<<17) + `"}`, 413, "longer than 65536 bytes"},
@@ -290,7 +303,8 @@ func TestRefusals(t *testing.T) {
 		}
 		checkError(t, tt.body[:min(40, len(tt.body))], resp, text)
 	}
-	if resp, text := (client{t, s, map[string]string{"Content-Encoding": "gzip"}}).do("POST", chatPath, "\x1f\x8b"); resp.StatusCode != 400 {
+	if resp, text := (client{t, s, map[string]string{"Content-Encoding": "gzip"}}).do("POST", chatPath,
+		"\x1f\x8b"); resp.StatusCode != 400 {
 		t.Errorf("compressed: %d %s", resp.StatusCode, text)
 	}
 	if n := len(a.asked()); n > 0 {
@@ -330,7 +344,8 @@ func TestErrors(t *testing.T) {
 			}
 			if status < 429 {
 				checkError(t, tt.reason, resp, text)
-			} else if resp.Header.Get("X-Should-Retry") != "true" || resp.Header.Get("Retry-After") != "2" && tt.reason != "a stall" {
+			} else if resp.Header.Get("X-Should-Retry") != "true" || resp.Header.Get("Retry-After") != "2" &&
+				tt.reason != "a stall" {
 				t.Errorf("%s: headers %v", tt.reason, resp.Header)
 			}
 		}
@@ -341,7 +356,8 @@ func TestErrors(t *testing.T) {
 		t.Errorf("an endpoint that wants to rest for a month: headers %v", resp.Header)
 	}
 	s, _ = open(t, gateway.Config{}, func(context.Context, llm.Request) (llm.Reply, error) { panic(secret) })
-	if resp, text := (client{t, s, nil}).do("POST", chatPath, chatBody); resp.StatusCode != 403 || strings.Contains(text, secret) {
+	if resp, text := (client{t, s, nil}).do("POST", chatPath, chatBody); resp.StatusCode != 403 ||
+		strings.Contains(text, secret) {
 		t.Errorf("a panic: %d %s", resp.StatusCode, text)
 	}
 }
@@ -527,7 +543,8 @@ func TestClose(t *testing.T) {
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := http.DefaultClient.Do(client{t, other, nil}.request(t.Context(), "POST", chatPath, chatBody)); err == nil {
+	if _, err := http.DefaultClient.Do(client{t, other, nil}.request(t.Context(), "POST", chatPath,
+		chatBody)); err == nil {
 		t.Error("a closed gateway answers")
 	}
 }

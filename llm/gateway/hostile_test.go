@@ -37,11 +37,14 @@ func TestCostlyBodies(t *testing.T) {
 	}{
 		{"blocks in blocks", nested(3000, 300), 400, "deeper than 64"},
 		{"lists in lists", user("," + strings.Repeat("[", 100) + strings.Repeat("]", 100)), 400, "deeper than 64"},
-		{"objects in a field that is not known", `{"x":` + strings.Repeat(`{"x":`, 64) + `1` + strings.Repeat("}", 64) + `}`, 400, "deeper than 64"},
+		{"objects in a field that is not known", `{"x":` + strings.Repeat(`{"x":`, 64) + `1` + strings.Repeat("}", 64) + `}`,
+			400, "deeper than 64"},
 		{"empty blocks", user(strings.Repeat(",{}", 1<<20)), 400, "more than 100000"},
 		{"commas", `{"x":[0` + strings.Repeat(",0", 100_000) + `]}`, 400, "more than 100000"},
-		{"a program of brackets and quotes", user(`,{"type":"text","text":"` + strings.Repeat(`[{,\"`, 100_000) + `"}`), 200, "hello"},
-		{"a backslash at the end of a text", user(`,{"type":"text","text":"\\"},{"type":"text","text":"` + strings.Repeat("[", 100) + `"}`), 200, "hello"},
+		{"a program of brackets and quotes", user(`,{"type":"text","text":"` + strings.Repeat(`[{,\"`, 100_000) + `"}`), 200,
+			"hello"},
+		{"a backslash at the end of a text", user(`,{"type":"text","text":"\\"},{"type":"text","text":"` +
+			strings.Repeat("[", 100) + `"}`), 200, "hello"},
 		{"many blocks", user(strings.Repeat(`,{"type":"text","text":"hi"}`, 20_000)), 200, "hello"},
 		{"more than a body has by default", user(strings.Repeat(" ", 8<<20)), 413, "longer than 8388608 bytes"},
 	} {
@@ -266,12 +269,13 @@ func TestRefusedWithoutBody(t *testing.T) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for reason, tt := range map[string]struct{ head, status string }{
-		"a host":                 {"POST /v1/messages HTTP/1.1\r\nHost: evil.example", "403"},
-		"an origin":              {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nOrigin: null", "403"},
-		"no token":               {"POST /v1/messages HTTP/1.1\r\nHost: localhost", "401"},
-		"a session that ended":   {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + ended.Token(), "403"},
-		"a path":                 {"POST /v1/responses HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token(), "404"},
-		"an encoding":            {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nX-Api-Key: " + s.Token(), "400"},
+		"a host":               {"POST /v1/messages HTTP/1.1\r\nHost: evil.example", "403"},
+		"an origin":            {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nOrigin: null", "403"},
+		"no token":             {"POST /v1/messages HTTP/1.1\r\nHost: localhost", "401"},
+		"a session that ended": {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + ended.Token(), "403"},
+		"a path":               {"POST /v1/responses HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token(), "404"},
+		"an encoding": {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nX-Api-Key: " +
+			s.Token(), "400"},
 		"a list, with a body":    {"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token(), "200"},
 		"a body that comes late": {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token(), "400"},
 	} {

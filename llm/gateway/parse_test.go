@@ -17,7 +17,8 @@ func FuzzParse(f *testing.F) {
 		`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":[]}]}`,
 		`{"system":[{"type":"text","text":"s"}],"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text"}]}]}],"max_tokens":1}`,
 		`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"x":[1]}},{"type":"thinking"}]}],"stop_sequences":[""]}`,
-		`{"messages":[{"content":{}}]}`, `{"messages":[null]}`, `{"tool_choice":{}}`, `null`, `[]`, `"`, `{"system":null,"messages":null}`,
+		`{"messages":[{"content":{}}]}`, `{"messages":[null]}`, `{"tool_choice":{}}`, `null`, `[]`, `"`,
+		`{"system":null,"messages":null}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -25,7 +26,8 @@ func FuzzParse(f *testing.F) {
 		for _, d := range []dialect{chat{}, messages{}} {
 			a, err := d.parse(body)
 			if err != nil {
-				if f, ok := errors.AsType[*failure](err); !ok || f.status != http.StatusBadRequest || f.message == "" || !json.Valid(f.body()) {
+				if f, ok := errors.AsType[*failure](err); !ok || f.status != http.StatusBadRequest || f.message == "" ||
+					!json.Valid(f.body()) {
 					t.Errorf("%T: %v", d, err)
 				}
 				continue

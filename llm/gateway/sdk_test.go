@@ -20,7 +20,8 @@ import (
 // run TestChatClient has the client of package openai.
 
 func sdkClient(s *gateway.Session, retries int) sdk.ChatCompletionService {
-	return sdk.NewChatCompletionService(option.WithBaseURL(s.BaseURL()+"/v1"), option.WithAPIKey(s.Token()), option.WithMaxRetries(retries))
+	return sdk.NewChatCompletionService(option.WithBaseURL(s.BaseURL()+"/v1"), option.WithAPIKey(s.Token()),
+		option.WithMaxRetries(retries))
 }
 
 var sdkParams = sdk.ChatCompletionNewParams{
@@ -28,7 +29,8 @@ var sdkParams = sdk.ChatCompletionNewParams{
 	Messages:      []sdk.ChatCompletionMessageParamUnion{sdk.SystemMessage("Be brief."), sdk.UserMessage("hi")},
 	StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
 	Tools: []sdk.ChatCompletionToolUnionParam{
-		sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{Name: "read", Parameters: sdk.FunctionParameters{"type": "object"}}),
+		sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{Name: "read",
+			Parameters: sdk.FunctionParameters{"type": "object"}}),
 		sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{Name: "list"}),
 	},
 }
@@ -37,14 +39,16 @@ var sdkParams = sdk.ChatCompletionNewParams{
 func TestOpenAIsClient(t *testing.T) {
 	long := strings.Repeat("häh? ", 300)
 	args := `{"text":"` + long + `"}`
-	s, a := open(t, gateway.Bounded(0, 0, 0, time.Millisecond), later(says(long, llm.ToolCall{ID: "c1", Name: "read", Arguments: args}, listCall)))
+	s, a := open(t, gateway.Bounded(0, 0, 0, time.Millisecond),
+		later(says(long, llm.ToolCall{ID: "c1", Name: "read", Arguments: args}, listCall)))
 	check := func(how string, c sdk.ChatCompletion) {
 		t.Helper()
 		if len(c.Choices) != 1 {
 			t.Fatalf("%s: %s", how, c.RawJSON())
 		}
 		m := c.Choices[0].Message
-		if m.Content != long || c.Choices[0].FinishReason != "tool_calls" || c.Model != "small" || c.Usage.PromptTokens != 10 ||
+		if m.Content != long || c.Choices[0].FinishReason != "tool_calls" || c.Model != "small" ||
+			c.Usage.PromptTokens != 10 ||
 			c.Usage.CompletionTokens != 3 || len(m.ToolCalls) != 2 || m.ToolCalls[0].Function.Arguments != args ||
 			m.ToolCalls[1].Function.Name != "list" || m.ToolCalls[1].ID != "c2" {
 			t.Errorf("%s: %+v", how, c)
@@ -80,7 +84,8 @@ func TestOpenAIsClientRetries(t *testing.T) {
 		calls  int
 	}{
 		{"a failure that passes", &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("x")}, 3},
-		{"too many requests", &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, RetryAfter: time.Millisecond, Err: errors.New("x")}, 3},
+		{"too many requests", &llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, RetryAfter: time.Millisecond,
+			Err: errors.New("x")}, 3},
 		{"a budget that is spent", errors.New("x"), 1},
 		{"a prompt that does not fit", &llm.Error{Status: llm.Failed, Kind: llm.KindContextLength, Err: errors.New("x")}, 1},
 	} {

@@ -52,7 +52,8 @@ func TestMessagesStream(t *testing.T) {
 		`content_block_stop {"index":0,"type":"content_block_stop"}`,
 	}
 	end := func(reason string) []string {
-		return []string{`message_delta {"delta":{"stop_reason":"` + reason + `","stop_sequence":null},"type":"message_delta",` + use, `message_stop {"type":"message_stop"}`}
+		return []string{`message_delta {"delta":{"stop_reason":"` + reason +
+			`","stop_sequence":null},"type":"message_delta",` + use, `message_stop {"type":"message_stop"}`}
 	}
 	calls := []string{
 		`content_block_start {"content_block":{"type":"tool_use","id":"c1","name":"read","input":{}},"index":1,"type":"content_block_start"}`,
@@ -157,12 +158,15 @@ func TestMessagesWhole(t *testing.T) {
 		{"cut", "", finish("length", "hel"), `[{"type":"text","text":"hel"}]`, `"max_tokens","stop_sequence":null`},
 		{"withheld", "", finish("content_filter", "hel"), `[{"type":"text","text":"hel"}]`, `"refusal","stop_sequence":null`},
 		{"nothing", "", finish("stop", ""), `[{"type":"text","text":""}]`, `"end_turn","stop_sequence":null`},
-		{"a call", "", finish("tool_calls", "", readCall), `[{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}]`, `"tool_use","stop_sequence":null`},
+		{"a call", "", finish("tool_calls", "", readCall),
+			`[{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}]`, `"tool_use","stop_sequence":null`},
 		{"arguments that are no object, and no ID", "", finish("stop", "", llm.ToolCall{Name: "f", Arguments: `{"a":`}),
 			`[{"type":"tool_use","id":"CALL","name":"f","input":{"arguments":"{\"a\":"}}]`, `"tool_use","stop_sequence":null`},
-		{"one call where one is allowed", `"tool_choice":{"type":"auto","disable_parallel_tool_use":true},`, finish("stop", "", readCall, listCall),
+		{"one call where one is allowed", `"tool_choice":{"type":"auto","disable_parallel_tool_use":true},`,
+			finish("stop", "", readCall, listCall),
 			`[{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}]`, `"tool_use","stop_sequence":null`},
-		{"a stop text", `"stop_sequences":["lo","e"],`, says("hello"), `[{"type":"text","text":"h"}]`, `"stop_sequence","stop_sequence":"e"`},
+		{"a stop text", `"stop_sequences":["lo","e"],`, says("hello"), `[{"type":"text","text":"h"}]`,
+			`"stop_sequence","stop_sequence":"e"`},
 	} {
 		s, _ := open(t, gateway.Config{}, tt.do)
 		_, text := client{t, s, nil}.do("POST", messagesPath, "{"+tt.fields+messagesBody[1:])
@@ -179,11 +183,13 @@ func TestMessagesWhole(t *testing.T) {
 func TestChatClient(t *testing.T) {
 	long := strings.Repeat("häh? ", 300)
 	args := `{"text":"` + long + `"}`
-	s, a := open(t, gateway.Bounded(0, 0, 0, time.Millisecond), later(says(long, llm.ToolCall{ID: "c1", Name: "read", Arguments: args}, listCall)))
+	s, a := open(t, gateway.Bounded(0, 0, 0, time.Millisecond),
+		later(says(long, llm.ToolCall{ID: "c1", Name: "read", Arguments: args}, listCall)))
 	failing, _ := open(t, gateway.Bounded(0, 0, 0, time.Millisecond), later(fails(errors.New("x"))))
 	for _, whole := range []bool{true, false} {
 		ask := func(s *gateway.Session) (llm.Reply, error) {
-			c, err := openai.New(openai.Config{BaseURL: s.BaseURL() + "/v1", APIKey: s.Token(), Model: llm.Model{Key: "gpt"}, Whole: whole})
+			c, err := openai.New(openai.Config{BaseURL: s.BaseURL() + "/v1", APIKey: s.Token(), Model: llm.Model{Key: "gpt"},
+				Whole: whole})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +204,8 @@ func TestChatClient(t *testing.T) {
 			t.Fatalf("whole %v: %+v, %v", whole, reply, err)
 		}
 		at := reply.Attempts[0]
-		if reply.Text != long || reply.Calls[0].Arguments != args || reply.Calls[1].Name != "list" || reply.Calls[1].ID != "c2" ||
+		if reply.Text != long || reply.Calls[0].Arguments != args || reply.Calls[1].Name != "list" ||
+			reply.Calls[1].ID != "c2" ||
 			at.FinishReason != "tool_calls" || at.Usage == nil || at.Usage.PromptTokens != 10 || at.Usage.CompletionTokens != 3 {
 			t.Errorf("whole %v: %+v", whole, reply)
 		}
@@ -224,7 +231,8 @@ func TestThroughToAServer(t *testing.T) {
 		},
 	})
 	t.Cleanup(srv.Close)
-	model, err := openai.New(openai.Config{BaseURL: srv.URL, APIKey: secret, Model: llm.Model{Name: "m", Timeout: time.Minute}})
+	model, err := openai.New(openai.Config{BaseURL: srv.URL, APIKey: secret,
+		Model: llm.Model{Name: "m", Timeout: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,8 +270,10 @@ func TestThroughToAServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := send(`[{"role":"user","content":"read both"},{"role":"assistant","content":` + string(content) + `},{"role":"user","content":[` +
-		`{"type":"tool_result","tool_use_id":"` + ids[1].ID + `","content":"B"},{"type":"tool_result","tool_use_id":"` + ids[0].ID + `","content":"A"}]}]`)
+	text := send(`[{"role":"user","content":"read both"},{"role":"assistant","content":` + string(content) +
+		`},{"role":"user","content":[` +
+		`{"type":"tool_result","tool_use_id":"` + ids[1].ID + `","content":"B"},{"type":"tool_result","tool_use_id":"` +
+		ids[0].ID + `","content":"A"}]}]`)
 	if !strings.Contains(text, `"text":"done"`) {
 		t.Errorf("answered %s", text)
 	}

@@ -34,7 +34,8 @@ func TestPrefixCacheServesLeadingBlocks(t *testing.T) {
 	}{
 		{"nothing is known at first", prompt(), prompt("user", long), 0},
 		{"six whole blocks of the same prompt, not the four tokens over", prompt("user", long), prompt("user", long), 96},
-		{"the last token is computed even if all blocks are known", prompt("user", long[:384]), prompt("user", long[:384]), 80},
+		{"the last token is computed even if all blocks are known", prompt("user", long[:384]), prompt("user", long[:384]),
+			80},
 		{"another end costs the block it lies in", prompt("user", long), prompt("user", long[:376]+"else"), 80},
 		{"another beginning costs all", prompt("user", long), prompt("user", "else"+long[4:]), 0},
 		{"a block known from elsewhere does not count without what stood before it",

@@ -59,7 +59,8 @@ func TestProtocol(t *testing.T) {
 		t.Fatalf("%v in %s", err, body)
 	}
 	if resp.StatusCode != 200 || c.Object != "chat.completion" || c.Model != "m" || len(c.Choices) != 1 ||
-		!cmp.Equal(c.Choices[0].Message, llm.Message{Role: "assistant", Content: "four"}) || c.Choices[0].FinishReason != "stop" {
+		!cmp.Equal(c.Choices[0].Message, llm.Message{Role: "assistant", Content: "four"}) ||
+		c.Choices[0].FinishReason != "stop" {
 		t.Errorf("%d %s", resp.StatusCode, body)
 	}
 	// 160 bytes of system message: 40 tokens, two whole blocks of 16 of them cached; 5 bytes of user's: 2.
@@ -259,16 +260,18 @@ func TestDrainOfAnIdleServer(t *testing.T) {
 }
 
 func TestPrefixCacheIsReportedAndSummed(t *testing.T) {
-	srv := llmtest.NewServer(llmtest.Config{PrefixCache: 100, Usage: func(req llmtest.Request, reply string) llmtest.Usage {
-		return llmtest.Usage{PromptTokens: 1000, CachedTokens: 999, CompletionTokens: 7}
-	}})
+	srv := llmtest.NewServer(llmtest.Config{PrefixCache: 100,
+		Usage: func(req llmtest.Request, reply string) llmtest.Usage {
+			return llmtest.Usage{PromptTokens: 1000, CachedTokens: 999, CompletionTokens: 7}
+		}})
 	defer srv.Close()
 	for _, want := range []string{`"cached_tokens":0`, `"cached_tokens":32`} {
 		if _, body := post(t, srv, "", fmt.Sprintf(hello, strings.Repeat("abcd", 40))); !strings.Contains(body, want) {
 			t.Errorf("want %s in %s", want, body)
 		}
 	}
-	if got, want := srv.Stats().Tokens, (llmtest.Usage{PromptTokens: 2000, CachedTokens: 32, CompletionTokens: 14}); got != want {
+	if got, want := srv.Stats().Tokens, (llmtest.Usage{PromptTokens: 2000, CachedTokens: 32,
+		CompletionTokens: 14}); got != want {
 		t.Errorf("totals %+v, want %+v", got, want)
 	}
 }

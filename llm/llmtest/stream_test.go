@@ -111,7 +111,8 @@ func TestStreamProtocol(t *testing.T) {
 				t.Errorf("%s: usage %+v", tt.reason, u)
 			}
 		}
-		if s.text != "0123456789" || s.reasoning != "hmm, so" || s.finish != "stop" || s.err != nil || len(s.events) != tt.events ||
+		if s.text != "0123456789" || s.reasoning != "hmm, so" || s.finish != "stop" || s.err != nil ||
+			len(s.events) != tt.events ||
 			s.events[len(s.events)-1] != "[DONE]" {
 			t.Errorf("%s: %+v", tt.reason, s)
 		}
@@ -131,7 +132,8 @@ func TestTokensAreWholeCharacters(t *testing.T) {
 }
 
 func TestRateAndFirstToken(t *testing.T) {
-	srv := llmtest.NewServer(llmtest.Config{Reply: say(strings.Repeat("abcd", 20)), FirstToken: llmtest.Constant(100 * time.Millisecond), Rate: 200})
+	srv := llmtest.NewServer(llmtest.Config{Reply: say(strings.Repeat("abcd", 20)),
+		FirstToken: llmtest.Constant(100 * time.Millisecond), Rate: 200})
 	defer srv.Close()
 	start := time.Now()
 	s := askStream(t.Context(), srv.URL, noOptions, 100)
@@ -195,8 +197,10 @@ func TestOptionsAreRefusedOnlyWhereUsed(t *testing.T) {
 		options string
 		status  int
 	}{
-		{"400 stream_options", continuous, 400}, {"400 stream_options", finalUse, 400}, {"400 stream_options", noOptions, 200},
-		{"400 continuous_usage_stats", continuous, 400}, {"400 continuous_usage_stats", finalUse, 200}, {"400 continuous_usage_stats", noOptions, 200},
+		{"400 stream_options", continuous, 400}, {"400 stream_options", finalUse, 400},
+		{"400 stream_options", noOptions, 200},
+		{"400 continuous_usage_stats", continuous, 400}, {"400 continuous_usage_stats", finalUse, 200},
+		{"400 continuous_usage_stats", noOptions, 200},
 		{"400 stream", continuous, 400}, {"400 stream", noOptions, 400},
 	} {
 		srv := llmtest.NewServer(llmtest.Config{Fault: always(tt.fault)})

@@ -27,16 +27,23 @@ func TestToolsAreChecked(t *testing.T) {
 		{"a call and its result", called + "," + result, fTool, 200, ""},
 		{"no tools beside them", called + "," + result, "", 200, ""},
 		{"a call without its result", called, fTool, 400, "must be followed by tool messages"},
-		{"a call that is passed over", called + `,{"role":"user","content":"well?"},` + result, fTool, 400, "none responds to a"},
-		{"a result of no call", `{"role":"user","content":"hi"},` + result, fTool, 400, "must be a response to a preceding message"},
+		{"a call that is passed over", called + `,{"role":"user","content":"well?"},` + result, fTool, 400,
+			"none responds to a"},
+		{"a result of no call", `{"role":"user","content":"hi"},` + result, fTool, 400,
+			"must be a response to a preceding message"},
 		{"a result that comes twice", called + "," + result + "," + result, fTool, 400, "must be a response"},
-		{"a call of the user", strings.Replace(called, "assistant", "user", 1) + "," + result, fTool, 400, `of the role \"user\"`},
-		{"two calls with one ID", strings.Replace(called, fCall, fCall+","+fCall, 1) + "," + result, fTool, 400, `has the call \"a\"`},
+		{"a call of the user", strings.Replace(called, "assistant", "user", 1) + "," + result, fTool, 400,
+			`of the role \"user\"`},
+		{"two calls with one ID", strings.Replace(called, fCall, fCall+","+fCall, 1) + "," + result, fTool, 400,
+			`has the call \"a\"`},
 		{"a call without an ID", strings.Replace(called, `"id":"a",`, "", 1), fTool, 400, `has the call \"\"`},
-		{"a call of another type", strings.Replace(called, "function", "custom", 1), fTool, 400, `a tool call of the type \"custom\"`},
+		{"a call of another type", strings.Replace(called, "function", "custom", 1), fTool, 400,
+			`a tool call of the type \"custom\"`},
 		{"a name with a blank", called + "," + result, strings.Replace(fTool, `"f"`, `"f g"`, 1), 400, "the tool name"},
-		{"a tool of another type", called + "," + result, strings.Replace(fTool, "function", "web_search", 1), 400, `a tool of the type \"web_search\"`},
-		{"parameters that are a list", called + "," + result, strings.Replace(fTool, `{"type":"object"}`, "[]", 1), 400, "are no object"},
+		{"a tool of another type", called + "," + result, strings.Replace(fTool, "function", "web_search", 1), 400,
+			`a tool of the type \"web_search\"`},
+		{"parameters that are a list", called + "," + result, strings.Replace(fTool, `{"type":"object"}`, "[]", 1), 400,
+			"are no object"},
 	} {
 		resp, text := post(t, srv, "", `{"model":"m","messages":[`+tt.messages+`],"tools":[`+tt.tools+`]}`)
 		if resp.StatusCode != tt.status || !strings.Contains(text, tt.says) {
@@ -78,7 +85,8 @@ func TestCallsInAnswers(t *testing.T) {
 		}
 		at += i
 	}
-	if _, text := post(t, srv, "", strings.Replace(body, ","+`"tools":[`+fTool+`]`, "", 1)+"}"); strings.Contains(text, "tool_calls") {
+	if _, text := post(t, srv, "", strings.Replace(body, ","+`"tools":[`+fTool+`]`, "", 1)+"}"); strings.Contains(text,
+		"tool_calls") {
 		t.Errorf("calls although there are no tools: %s", text)
 	}
 }

@@ -156,7 +156,9 @@ func climb(t *testing.T, start string, score func(string) float64, generations, 
 func TestClimb(t *testing.T) {
 	zeros := list(11, func(int) string { return "0, 0" })
 	zeros = strings.Replace(zeros, "15", "10", 1)
-	spots := list(16, func(i int) string { return fmt.Sprintf("%.6f, %.6f", math.Sin(float64(i*i)), math.Cos(float64(3*i*i))) })
+	spots := list(16, func(i int) string {
+		return fmt.Sprintf("%.6f, %.6f", math.Sin(float64(i*i)), math.Cos(float64(3*i*i)))
+	})
 	tests := []struct {
 		name, start string
 		score       func(string) float64

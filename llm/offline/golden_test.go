@@ -25,11 +25,14 @@ var prompts = []struct {
 	{"untagged", request(0, "", "", "return 0.25 * x").Messages},
 	{"text", []llm.Message{{Role: llm.User, Content: "What worked so far? Summarise the attempts."}}},
 	{"no numbers", request(0, "", "js", "f(x)").Messages},
-	{"cross", []llm.Message{{Role: llm.System, Content: "s"}, {Role: llm.User, Content: "Program 1 of 2, with score 0.5:\n\n" +
-		task.Fence(code, "js") + "\n\nProgram 2 of 2, with score 0.25:\n\n" + task.Fence("const a = [1, 2];\nreturn a[0] / 3", "js") +
-		"\n\nNotes on earlier attempts:\n\n> prefer a ratio\n\nCombine them. Only tune constants. Fix line 2.\nThe program to change is program 1.\n"}}},
+	{"cross", []llm.Message{{Role: llm.System, Content: "s"},
+		{Role: llm.User, Content: "Program 1 of 2, with score 0.5:\n\n" +
+			task.Fence(code, "js") + "\n\nProgram 2 of 2, with score 0.25:\n\n" +
+			task.Fence("const a = [1, 2];\nreturn a[0] / 3", "js") +
+			"\n\nNotes on earlier attempts:\n\n> prefer a ratio\n\nCombine them. Only tune constants. Fix line 2.\nThe program to change is program 1.\n"}}},
 	{"summary", []llm.Message{{Role: llm.User, Content: "Attempt 1, with score 0.5:\n\n" + task.Fence(code, "js") +
-		"\n\nAttempt 2, with score 0.75:\n\n" + task.Fence("return x / 3", "js") + "\n\nSummarise what worked as insights.\n"}}},
+		"\n\nAttempt 2, with score 0.75:\n\n" + task.Fence("return x / 3", "js") +
+		"\n\nSummarise what worked as insights.\n"}}},
 }
 
 // What a model answers stays as it was, to the byte: runs are compared with earlier ones, and

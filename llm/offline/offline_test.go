@@ -202,7 +202,8 @@ func TestUsage(t *testing.T) {
 	system := strings.Repeat("x", 401) // 101 tokens: 6 blocks of 16
 	req := request(1, system, "js", code)
 	r := generate(t, m, req)
-	want := llm.Usage{PromptTokens: 101 + tokens(req.Messages[1].Content), CachedTokens: 96, CompletionTokens: (len(r.Text) + 3) / 4}
+	want := llm.Usage{PromptTokens: 101 + tokens(req.Messages[1].Content), CachedTokens: 96,
+		CompletionTokens: (len(r.Text) + 3) / 4}
 	if len(r.Attempts) != 1 || *r.Attempts[0].Usage != want {
 		t.Fatalf("attempts %+v, want one with usage %+v", r.Attempts, want)
 	}
@@ -290,7 +291,8 @@ func checkEnd(t *testing.T, r llm.Reply, err error) {
 		return
 	}
 	var e *llm.Error
-	if !errors.As(err, &e) || e.Status != a.Status || a.Err == "" || r.Text != "" || a.Usage != nil || llm.Unavailable(err) {
+	if !errors.As(err, &e) || e.Status != a.Status || a.Err == "" || r.Text != "" || a.Usage != nil ||
+		llm.Unavailable(err) {
 		t.Errorf("reply %+v, error %v", r, err)
 	}
 }
@@ -316,7 +318,8 @@ func TestBadRequest(t *testing.T) {
 	for _, tt := range tests {
 		r, err := newModel(t, Config{}).Generate(t.Context(), tt.req)
 		var e *llm.Error
-		if !errors.As(err, &e) || e.Kind != llm.KindBadRequest || !e.Final() || len(r.Attempts) != 1 || r.Attempts[0].Kind != e.Kind {
+		if !errors.As(err, &e) || e.Kind != llm.KindBadRequest || !e.Final() || len(r.Attempts) != 1 ||
+			r.Attempts[0].Kind != e.Kind {
 			t.Errorf("reply %+v, error %v: %s", r, err, tt.reason)
 		}
 	}
@@ -338,7 +341,8 @@ func TestShown(t *testing.T) {
 			"the user's before the assistant's"},
 		{[]llm.Message{{Role: llm.System, Content: "```js\na(1.5)\n```"}, user("Go.")}, []string{"a("},
 			"the system's if there is no other"},
-		{[]llm.Message{user("```js\r\na(1.5)\r\n```\r\n```js\n \n```")}, []string{"a("}, "not an empty one; Windows line ends"},
+		{[]llm.Message{user("```js\r\na(1.5)\r\n```\r\n```js\n \n```")}, []string{"a("},
+			"not an empty one; Windows line ends"},
 		{[]llm.Message{user("a(1.5)")}, []string{"I see no program"}, "none at all"},
 	}
 	m := newModel(t, Config{Broken: -1})
@@ -366,8 +370,10 @@ func TestShown(t *testing.T) {
 // Programs of any kind get a reply, and one without numbers comes back as it is.
 func TestHostilePrograms(t *testing.T) {
 	m := newModel(t, Config{})
-	for _, p := range []string{"no numbers", "1", "x", "```\n1.5\n```", strings.Repeat("`${", 1<<16), strings.Repeat("1,", 1<<16),
-		strings.Repeat("(", 1<<18) + "1.5", "'" + strings.Repeat("\\", 1<<18), strings.Repeat("/", 1<<18), strings.Repeat("/[", 1<<18), "\xff1.5\x00", strings.Repeat("0.5/*", 1<<16)} {
+	for _, p := range []string{"no numbers", "1", "x", "```\n1.5\n```", strings.Repeat("`${", 1<<16),
+		strings.Repeat("1,", 1<<16),
+		strings.Repeat("(", 1<<18) + "1.5", "'" + strings.Repeat("\\", 1<<18), strings.Repeat("/", 1<<18),
+		strings.Repeat("/[", 1<<18), "\xff1.5\x00", strings.Repeat("0.5/*", 1<<16)} {
 		for seed := range uint32(5) {
 			generate(t, m, request(seed, "", "js", p))
 		}
@@ -438,7 +444,9 @@ func TestRead(t *testing.T) {
 	}{
 		{Plan{Text: "No."}, `^No\.$`, "the whole reply"},
 		{Plan{First: true}, "a[(]", "the first program, its numbers changed"},
-		{Plan{Change: func(all []Program, i int) (string, bool) { return all[i].Text + all[1-i].Text + all[i].Language, true }},
+		{Plan{Change: func(all []Program, i int) (string, bool) {
+			return all[i].Text + all[1-i].Text + all[i].Language, true
+		}},
 			`a\(1\.5\)b\(1\.5\)js|b\(1\.5\)a\(1\.5\)js`, "the change"},
 	} {
 		m := newModel(t, Config{Broken: -1, Read: func(message string, r *rand.Rand) Plan {

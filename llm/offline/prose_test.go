@@ -16,7 +16,8 @@ func TestProse(t *testing.T) {
 	m := newModel(t, Config{Prose: 1, Broken: -1})
 	added := map[string]bool{}
 	for seed := range uint32(300) {
-		req := llm.Request{Seed: seed, Messages: []llm.Message{{Role: llm.User, Content: task.Fence(prompt, "") + "\n\n" + quoted + "\nRewrite it."}}}
+		req := llm.Request{Seed: seed, Messages: []llm.Message{{Role: llm.User,
+			Content: task.Fence(prompt, "") + "\n\n" + quoted + "\nRewrite it."}}}
 		text, err := task.ParseProgram(generate(t, m, req).Text, "")
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +38,8 @@ func TestProse(t *testing.T) {
 func TestProseLeavesLanguagesAlone(t *testing.T) {
 	with, without := newModel(t, Config{Prose: 1, Broken: -1}), newModel(t, Config{Broken: -1})
 	for seed := range uint32(50) {
-		if a, b := replied(t, with, request(seed, "", "js", "return 2 * x")), replied(t, without, request(seed, "", "js", "return 2 * x")); a != b {
+		if a, b := replied(t, with, request(seed, "", "js", "return 2 * x")),
+			replied(t, without, request(seed, "", "js", "return 2 * x")); a != b {
 			t.Fatalf("seed %d: %q and %q", seed, a, b)
 		}
 	}

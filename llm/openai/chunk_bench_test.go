@@ -33,7 +33,8 @@ func BenchmarkChunk(b *testing.B) {
 			return len(t.text), err
 		}},
 		{"sdk", func() (int, error) {
-			resp := &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(body))}
+			resp := &http.Response{Header: http.Header{"Content-Type": {"text/event-stream"}},
+				Body: io.NopCloser(bytes.NewReader(body))}
 			s := ssestream.NewStream[sdk.ChatCompletionChunk](ssestream.NewDecoder(resp), nil)
 			n := 0
 			for s.Next() {
@@ -60,12 +61,14 @@ func vllmStream(n int) []byte {
 	var b strings.Builder
 	event := func(choices string, completion int) {
 		fmt.Fprintf(&b, `data: {"id":"chatcmpl-4f0e1c2d3b5a69788796a5b4c3d2e1f0","object":"chat.completion.chunk","created":1700000000,`+
-			`"model":"Qwen/Qwen3-8B","choices":[%s],"usage":{"prompt_tokens":1234,"total_tokens":%d,"completion_tokens":%d}}`+"\n\n",
+			`"model":"Qwen/Qwen3-8B","choices":[%s],"usage":{"prompt_tokens":1234,"total_tokens":%d,"completion_tokens":%d}}`+
+			"\n\n",
 			choices, 1234+completion, completion)
 	}
 	event(`{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}`, 0)
 	for i := range n {
-		event(fmt.Sprintf(`{"index":0,"delta":{"content":"%03d\n"},"logprobs":null,"finish_reason":null,"token_ids":null}`, i%1000), i+1)
+		event(fmt.Sprintf(`{"index":0,"delta":{"content":"%03d\n"},"logprobs":null,"finish_reason":null,"token_ids":null}`,
+			i%1000), i+1)
 	}
 	event(`{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"stop","stop_reason":null}`, n)
 	event("", n)

@@ -58,8 +58,10 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 		want   llm.Status
 		says   string
 	}{
-		{"the limit for the whole call", openai.Stream{}, true, llm.Timeout, "not sent, no connection came about: no answer within 300ms"},
-		{"the same of a stream", openai.Stream{FirstToken: -1, Silence: -1, MinRate: -1}, false, llm.Timeout, "no answer within 300ms"},
+		{"the limit for the whole call", openai.Stream{}, true, llm.Timeout,
+			"not sent, no connection came about: no answer within 300ms"},
+		{"the same of a stream", openai.Stream{FirstToken: -1, Silence: -1, MinRate: -1}, false, llm.Timeout,
+			"no answer within 300ms"},
 		{"the limit for the first token", openai.Stream{FirstToken: 200 * time.Millisecond}, false, llm.Stalled,
 			"not sent, no connection came about: stalled: no token within 200ms"},
 	} {
@@ -189,7 +191,8 @@ func TestWhatMayHaveBeenSentIsCharged(t *testing.T) {
 		t.Fatal(err)
 	}
 	reply, err := c.Generate(t.Context(), request)
-	if len(reply.Attempts) != 1 || reply.Attempts[0].Unsent || worstTokens(reply.Attempts) != 16000 || strings.Contains(err.Error(), "not sent") {
+	if len(reply.Attempts) != 1 || reply.Attempts[0].Unsent || worstTokens(reply.Attempts) != 16000 ||
+		strings.Contains(err.Error(), "not sent") {
 		t.Errorf("attempts %+v, error %v", reply.Attempts, err)
 	}
 }

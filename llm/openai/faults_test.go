@@ -106,15 +106,19 @@ var faultCases = []faultCase{
 	{fault: "no usage", finish: "stop"},
 	{fault: "negative usage", finish: "stop"},
 	{fault: "wrong-typed usage", finish: "stop"},
-	{fault: "cached above prompt", finish: "stop", usage: &llm.Usage{PromptTokens: 9, CachedTokens: 9, CompletionTokens: 4}},
+	{fault: "cached above prompt", finish: "stop", usage: &llm.Usage{PromptTokens: 9, CachedTokens: 9,
+		CompletionTokens: 4}},
 	{fault: "length", finish: "length", usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 2}},
 	{fault: "empty length", kind: llm.KindBrokenReply, code: 200, finish: "length",
 		usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 16}, says: `empty content, finish reason "length"`},
-	{fault: "null content", kind: llm.KindBrokenReply, code: 200, finish: "stop", usage: counted, says: `no content, finish reason "stop"`},
+	{fault: "null content", kind: llm.KindBrokenReply, code: 200, finish: "stop", usage: counted,
+		says: `no content, finish reason "stop"`},
 	{fault: "no choices", kind: llm.KindBrokenReply, code: 200, usage: counted, says: `no choices: {"id":"chatcmpl-`},
-	{fault: "malformed JSON", kind: llm.KindBrokenReply, code: 200, says: `malformed JSON, unexpected end of JSON input: {"id":"chatcmpl-`},
+	{fault: "malformed JSON", kind: llm.KindBrokenReply, code: 200,
+		says: `malformed JSON, unexpected end of JSON input: {"id":"chatcmpl-`},
 	{fault: "wrong-typed JSON", kind: llm.KindBrokenReply, code: 200, says: `wrong-typed JSON, choices is a string`},
-	{fault: "html 200", kind: llm.KindBrokenReply, code: 200, says: "an HTML page instead of JSON: Sign in Please sign in to go on."},
+	{fault: "html 200", kind: llm.KindBrokenReply, code: 200,
+		says: "an HTML page instead of JSON: Sign in Please sign in to go on."},
 	{fault: "200 with error object", kind: llm.KindServer, code: 200, says: "502 Bad Gateway: Upstream provider failed"},
 	{fault: "429", kind: llm.KindRateLimit, code: 429, says: "Rate limit reached"},
 	{fault: "429 retry-after", kind: llm.KindRateLimit, code: 429, retryAfter: 3 * time.Second},
@@ -127,7 +131,8 @@ var faultCases = []faultCase{
 	{fault: "400 context length", kind: llm.KindContextLength, code: 400, says: "32768 tokens"},
 	{fault: "500", kind: llm.KindServer, code: 500, says: "CUDA error"},
 	{fault: "500 error text", kind: llm.KindServer, code: 500, says: "the runner has stopped"},
-	{fault: "500 html", kind: llm.KindServer, code: 500, says: "500 Internal Server Error: 500 Internal Server Error nginx"},
+	{fault: "500 html", kind: llm.KindServer, code: 500,
+		says: "500 Internal Server Error: 500 Internal Server Error nginx"},
 	{fault: "503", kind: llm.KindServer, code: 503, says: "overloaded"},
 	{fault: "503 text", kind: llm.KindServer, code: 503, says: "no healthy upstream"},
 	{fault: "408", kind: llm.KindServer, code: 408},
@@ -227,7 +232,8 @@ func testTimeoutIsCancelled(t *testing.T) {
 			m.Timeout, m.MaxTokens = 2*time.Second, 777
 			reply, err := newClient(t, srv.URL, m).Generate(t.Context(), request)
 			a := reply.Attempts[0]
-			if a.Status != llm.Timeout || a.MaxTokens != 777 || a.Usage != nil || a.Kind != "" || a.Unsent || a.Latency < m.Timeout {
+			if a.Status != llm.Timeout || a.MaxTokens != 777 || a.Usage != nil || a.Kind != "" || a.Unsent ||
+				a.Latency < m.Timeout {
 				t.Errorf("attempt %+v", a)
 			}
 			if llm.StatusOf(err) != llm.Timeout || !errors.Is(err, context.DeadlineExceeded) || llm.Unavailable(err) {
@@ -376,13 +382,14 @@ func TestManyInFlightAgreeWithTheServer(t *testing.T) {
 	noLeak(t)
 	var hung atomic.Int64
 	mix := llmtest.Must("30% reset|cut body|500|html 200|hang")
-	srv := serve(t, llmtest.Config{Latency: llmtest.Constant(5 * time.Millisecond), Fault: func(r llmtest.Request) llmtest.Fault {
-		f := mix(r)
-		if f == "hang" {
-			hung.Add(1)
-		}
-		return f
-	}})
+	srv := serve(t, llmtest.Config{Latency: llmtest.Constant(5 * time.Millisecond),
+		Fault: func(r llmtest.Request) llmtest.Fault {
+			f := mix(r)
+			if f == "hang" {
+				hung.Add(1)
+			}
+			return f
+		}})
 	c := newClient(t, srv.URL, model)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -424,7 +431,8 @@ func TestManyInFlightAgreeWithTheServer(t *testing.T) {
 
 func TestCallersHTTPClientIsUsed(t *testing.T) {
 	srv := serve(t, llmtest.Config{Fault: always("hang")})
-	c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, Whole: true, HTTPClient: &http.Client{Timeout: 300 * time.Millisecond}})
+	c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, Whole: true,
+		HTTPClient: &http.Client{Timeout: 300 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,8 @@ func (r faultRow) limits() (m llm.Model, s openai.Stream) {
 	switch r.fault {
 	case "hang", "hang first token", "hang body", "drip":
 		if !r.restart {
-			m.Timeout, s = tableLimit, openai.Stream{FirstToken: tableLimit, Silence: tableLimit, MinRate: 10, Window: tableLimit}
+			m.Timeout, s = tableLimit, openai.Stream{FirstToken: tableLimit, Silence: tableLimit, MinRate: 10,
+				Window: tableLimit}
 		}
 	}
 	return m, s
@@ -91,7 +92,8 @@ type faultResult struct {
 // run makes the call over HTTP.
 func (r faultRow) run(ctx context.Context, streamed bool) (res faultResult, err error) {
 	srv := llmtest.NewServer(llmtest.Config{
-		Reply: say(reply50), Fault: llmtest.Must(cmp.Or(string(r.fault), "none") + ":1"), Drip: 10 * tableLimit, RetryAfter: time.Second,
+		Reply: say(reply50), Fault: llmtest.Must(cmp.Or(string(r.fault), "none") + ":1"), Drip: 10 * tableLimit,
+		RetryAfter: time.Second,
 	})
 	defer srv.Close()
 	m, limits := r.limits()
@@ -155,7 +157,8 @@ func TestFaultsTable(t *testing.T) {
 		return
 	}
 	if diff := gocmp.Diff(withoutTimes(string(doc)), withoutTimes(text)); diff != "" {
-		t.Errorf("%s is not what this run shows (-file +run; go test -run FaultsTable ./llm/openai -update writes it):\n%s", faultsDoc, diff)
+		t.Errorf("%s is not what this run shows (-file +run; go test -run FaultsTable ./llm/openai -update writes it):\n%s",
+			faultsDoc, diff)
 	}
 }
 
@@ -203,7 +206,8 @@ func (r faultResult) check(t *testing.T, streamed bool) {
 		t.Errorf("%v: %d attempts with %d tokens, the server saw %d with %d", r, attempts, sent, calls, r.server.Sent)
 	}
 	left := r.server.Ended["left"]
-	if stalled := countStatus(r.reply.Attempts, llm.Stalled) + countStatus(r.reply.Attempts, llm.Timeout); stalled != left {
+	if stalled := countStatus(r.reply.Attempts, llm.Stalled) +
+		countStatus(r.reply.Attempts, llm.Timeout); stalled != left {
 		t.Errorf("%v: %d attempts ended by a limit, the server saw %d clients leave", r, stalled, left)
 	}
 	for _, a := range r.reply.Attempts {

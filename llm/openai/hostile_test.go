@@ -102,7 +102,8 @@ func answered(t *testing.T, finish, usage string, streamed bool, extra map[strin
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if streamed {
 			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprintf(w, `data: {"choices":[{"delta":{"content":"hi"},"finish_reason":%q}],"usage":%s}`+"\n\ndata: [DONE]\n\n", finish, usage)
+			fmt.Fprintf(w, `data: {"choices":[{"delta":{"content":"hi"},"finish_reason":%q}],"usage":%s}`+"\n\ndata: [DONE]\n\n",
+				finish, usage)
 			return
 		}
 		fmt.Fprintf(w, `{"choices":[{"message":{"content":"hi"},"finish_reason":%q}],"usage":%s}`, finish, usage)
@@ -132,25 +133,30 @@ func TestUsageIsNoMoreThanCanBe(t *testing.T) {
 		want   llm.Usage
 		capped bool
 	}{
-		{"what can be", `{"prompt_tokens":9,"completion_tokens":100}`, nil, llm.Usage{PromptTokens: 9, CompletionTokens: 100}, false},
+		{"what can be", `{"prompt_tokens":9,"completion_tokens":100}`, nil, llm.Usage{PromptTokens: 9, CompletionTokens: 100},
+			false},
 		{"the most that can be", fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":100}`, most), nil,
 			llm.Usage{PromptTokens: most, CompletionTokens: 100}, false},
 		{"a billion each", `{"prompt_tokens":1000000000,"completion_tokens":1000000000,"prompt_tokens_details":{"cached_tokens":1000000000}}`, nil,
 			llm.Usage{PromptTokens: most, CachedTokens: most, CompletionTokens: 100}, true},
 		{"one token too many in the prompt", fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":1}`, most+1), nil,
 			llm.Usage{PromptTokens: most, CompletionTokens: 1}, true},
-		{"one new token too many", `{"prompt_tokens":9,"completion_tokens":101}`, nil, llm.Usage{PromptTokens: 9, CompletionTokens: 100}, true},
+		{"one new token too many", `{"prompt_tokens":9,"completion_tokens":101}`, nil,
+			llm.Usage{PromptTokens: 9, CompletionTokens: 100}, true},
 		{"another cap in Extra", `{"prompt_tokens":9,"completion_tokens":201}`, map[string]any{"max_tokens": 200},
 			llm.Usage{PromptTokens: 9, CompletionTokens: 200}, true},
-		{"no cap in Extra", `{"prompt_tokens":9,"completion_tokens":5000}`, map[string]any{"max_tokens": json.RawMessage("null")},
+		{"no cap in Extra", `{"prompt_tokens":9,"completion_tokens":5000}`,
+			map[string]any{"max_tokens": json.RawMessage("null")},
 			llm.Usage{PromptTokens: 9, CompletionTokens: 5000}, false},
-		{"Extra adds to the prompt", fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":1}`, most+14), map[string]any{"tools": "0123"},
+		{"Extra adds to the prompt", fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":1}`, most+14),
+			map[string]any{"tools": "0123"},
 			llm.Usage{PromptTokens: most + 14, CompletionTokens: 1}, false},
 	} {
 		for _, streamed := range []bool{false, true} {
 			a := answered(t, "stop", tt.usage, streamed, tt.extra)
 			if a.Usage == nil || *a.Usage != tt.want || a.Capped != tt.capped {
-				t.Errorf("%s, streamed %v: usage %+v, capped %v; want %+v, %v", tt.reason, streamed, a.Usage, a.Capped, tt.want, tt.capped)
+				t.Errorf("%s, streamed %v: usage %+v, capped %v; want %+v, %v", tt.reason, streamed, a.Usage, a.Capped, tt.want,
+					tt.capped)
 			}
 			if streamed && a.Streamed > tt.want.CompletionTokens {
 				t.Errorf("%s: %d tokens are said to have been streamed", tt.reason, a.Streamed)

@@ -35,8 +35,10 @@ func TestNewRejects(t *testing.T) {
 	}{
 		{"no endpoint anywhere", openai.Config{Model: model}, "set LLM_API_BASE"},
 		{"blanks only", openai.Config{BaseURL: "  ", Model: model}, "set LLM_API_BASE"},
-		{"no scheme", openai.Config{BaseURL: "localhost:8000/v1", Model: model}, `"localhost:8000/v1" does not start with http://`},
-		{"no scheme, an address", openai.Config{BaseURL: "127.0.0.1:8000/v1", Model: model}, `"127.0.0.1:8000/v1" is malformed`},
+		{"no scheme", openai.Config{BaseURL: "localhost:8000/v1", Model: model},
+			`"localhost:8000/v1" does not start with http://`},
+		{"no scheme, an address", openai.Config{BaseURL: "127.0.0.1:8000/v1", Model: model},
+			`"127.0.0.1:8000/v1" is malformed`},
 		{"another scheme", openai.Config{BaseURL: "ftp://host/v1", Model: model}, `"ftp://host/v1" does not start`},
 		{"no host", openai.Config{BaseURL: "http:///v1", Model: model}, `"http:///v1" names no host`},
 		{"a port alone", openai.Config{BaseURL: "http://:8000", Model: model}, "names no host"},
@@ -45,18 +47,25 @@ func TestNewRejects(t *testing.T) {
 		{"a port that is no number", openai.Config{BaseURL: "http://host:80a/v1", Model: model}, "is malformed"},
 		{"a port beyond the last", openai.Config{BaseURL: "http://host:70000/v1", Model: model}, "port"},
 		{"a query", openai.Config{BaseURL: base + "?version=1", Model: model}, "query"},
-		{"a password", openai.Config{BaseURL: "http://me:" + secret + "@host/v1", Model: model}, `"http://...@host/v1" holds a user name`},
-		{"a password in a malformed one", openai.Config{BaseURL: "http://me:" + secret + "@host:x/", Model: model}, `"http://...@host:x/" is malformed`},
-		{"a line end within the key", openai.Config{BaseURL: base, APIKey: secret + "\n2", Model: model}, "Config.APIKey holds white space"},
+		{"a password", openai.Config{BaseURL: "http://me:" + secret + "@host/v1", Model: model},
+			`"http://...@host/v1" holds a user name`},
+		{"a password in a malformed one", openai.Config{BaseURL: "http://me:" + secret + "@host:x/", Model: model},
+			`"http://...@host:x/" is malformed`},
+		{"a line end within the key", openai.Config{BaseURL: base, APIKey: secret + "\n2", Model: model},
+			"Config.APIKey holds white space"},
 		{"no model", openai.Config{BaseURL: base}, "neither a Name nor a Key"},
-		{"a temperature below 0", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.Temperature = -1 })}, "temperature -1"},
-		{"a temperature that is no number", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.Temperature = math.NaN() })}, "temperature NaN"},
+		{"a temperature below 0", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.Temperature = -1 })},
+			"temperature -1"},
+		{"a temperature that is no number", openai.Config{BaseURL: base,
+			Model: with(func(m *llm.Model) { m.Temperature = math.NaN() })}, "temperature NaN"},
 		{"top-p above 1", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.TopP = 1.5 })}, "top-p 1.5"},
 		{"no tokens", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.MaxTokens = -1 })}, "max tokens -1"},
 		{"no time", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.Timeout = -1 })}, "timeout -1ns"},
 		{"no body", openai.Config{BaseURL: base, Model: model, MaxBody: -1}, "MaxBody is -1"},
-		{"a field that is the client's own", openai.Config{BaseURL: base, Model: model, Extra: map[string]any{"stream": true}}, `Extra holds "stream"`},
-		{"a field that JSON cannot hold", openai.Config{BaseURL: base, Model: model, Extra: map[string]any{"x": math.Inf(1)}}, "Extra cannot be sent"},
+		{"a field that is the client's own", openai.Config{BaseURL: base, Model: model,
+			Extra: map[string]any{"stream": true}}, `Extra holds "stream"`},
+		{"a field that JSON cannot hold", openai.Config{BaseURL: base, Model: model, Extra: map[string]any{"x": math.Inf(1)}},
+			"Extra cannot be sent"},
 	} {
 		c, err := openai.New(tt.cfg)
 		if err == nil {
@@ -171,8 +180,10 @@ func TestRequestBody(t *testing.T) {
 	}{
 		{"the paper's sampling", openai.Config{Model: model, Whole: true}, request, map[string]any{
 			"model": "Qwen/Qwen3-8B", "messages": msgs, "seed": 40.0, "temperature": 0.4, "top_p": 0.95, "max_tokens": 16000.0}},
-		{"the request's own, zero and the largest seed included", openai.Config{Model: model, Whole: true}, over, map[string]any{
-			"model": "Qwen/Qwen3-8B", "messages": msgs, "seed": 4294967295.0, "temperature": 0.0, "top_p": 1.0, "max_tokens": 7.0}},
+		{"the request's own, zero and the largest seed included", openai.Config{Model: model, Whole: true}, over,
+			map[string]any{
+				"model": "Qwen/Qwen3-8B", "messages": msgs, "seed": 4294967295.0, "temperature": 0.0, "top_p": 1.0,
+				"max_tokens": 7.0}},
 		{"the newer name of the cap, and fields of the endpoint's own",
 			openai.Config{Model: model, Whole: true, MaxCompletionTokens: true, Extra: map[string]any{
 				"chat_template_kwargs": map[string]any{"enable_thinking": false}}}, request, map[string]any{

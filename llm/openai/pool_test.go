@@ -35,7 +35,8 @@ func newFleet(t *testing.T) *fleet {
 			},
 		})
 		t.Cleanup(s.Close)
-		client, err := openai.New(openai.Config{BaseURL: s.URL, Model: llm.Model{Key: "m", Timeout: time.Second}, Whole: true})
+		client, err := openai.New(openai.Config{BaseURL: s.URL, Model: llm.Model{Key: "m", Timeout: time.Second},
+			Whole: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +60,8 @@ func (f *fleet) load(ctx context.Context, t *testing.T) (attempts, unsent int) {
 	for w := range 12 {
 		workers.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				req := llm.Request{Seed: uint32(i*12 + w), Messages: []llm.Message{{Role: llm.User, Content: fmt.Sprint("parent ", i/8)}}}
+				req := llm.Request{Seed: uint32(i*12 + w), Messages: []llm.Message{{Role: llm.User,
+					Content: fmt.Sprint("parent ", i/8)}}}
 				reply, err := model.Generate(t.Context(), req)
 				made.Add(int64(len(reply.Attempts)))
 				for _, a := range reply.Attempts {
@@ -116,7 +118,8 @@ func TestPoolOutageOverHTTP(t *testing.T) {
 		t.Errorf("%d attempts in the report, %d in the replies", sum, made)
 	}
 	if n := f.servers[2].Stats().Calls; n+unsent != report.Endpoints[2].Calls {
-		t.Errorf("the server that was well saw %d calls, the pool sent it %d, and %d that did not arrive", n, report.Endpoints[2].Calls, unsent)
+		t.Errorf("the server that was well saw %d calls, the pool sent it %d, and %d that did not arrive", n,
+			report.Endpoints[2].Calls, unsent)
 	}
 }
 

@@ -37,7 +37,8 @@ func TestEventReader(t *testing.T) {
 		{"only one blank is not data", "data:  a\n\n", []string{"| a"}, io.EOF},
 		{"data over several lines", "data: {\ndata: }\n\n", []string{"|{\n}"}, io.EOF},
 		{"comments and other fields", ": ping\n\nid: 7\nretry: 10\ndata: a\n\n:\n\n", []string{"|a"}, io.EOF},
-		{"a type, which does not outlive its event", "event: error\ndata: a\n\nevent: ping\n\ndata: b\n\n", []string{"error|a", "|b"}, io.EOF},
+		{"a type, which does not outlive its event", "event: error\ndata: a\n\nevent: ping\n\ndata: b\n\n",
+			[]string{"error|a", "|b"}, io.EOF},
 		{"empty data is an event", "data\n\ndata:\n\n", []string{"|", "|"}, io.EOF},
 		{"an event at the end without its empty line", "data: [DONE]", []string{"|[DONE]"}, io.EOF},
 		{"more empty lines than needed", "\n\n\ndata: a\n\n\n\n", []string{"|a"}, io.EOF},
@@ -69,7 +70,8 @@ func TestEventReaderReportsABrokenConnection(t *testing.T) {
 
 // How a stream is cut into reads does not matter, nor whether lines end in CRLF.
 func FuzzEventReader(f *testing.F) {
-	for _, s := range []string{"data: a\n\ndata: b\n\n", "event: e\r\ndata: a\r\ndata: b\r\n\r\n", ": ping\n\n", "data", "\n", "data:\xff\n\n"} {
+	for _, s := range []string{"data: a\n\ndata: b\n\n", "event: e\r\ndata: a\r\ndata: b\r\n\r\n", ": ping\n\n", "data",
+		"\n", "data:\xff\n\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

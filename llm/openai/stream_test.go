@@ -63,17 +63,21 @@ func streamCases() []streamCase {
 		{fault: "no usage", finish: "stop", streamed: 50, text: reply50},
 		{fault: "negative usage", finish: "stop", streamed: 50, text: reply50},
 		{fault: "wrong-typed usage", finish: "stop", streamed: 50, text: reply50},
-		{fault: "cached above prompt", finish: "stop", usage: &llm.Usage{PromptTokens: 9, CachedTokens: 9, CompletionTokens: 50}, streamed: 50, text: reply50},
+		{fault: "cached above prompt", finish: "stop", usage: &llm.Usage{PromptTokens: 9, CachedTokens: 9,
+			CompletionTokens: 50}, streamed: 50, text: reply50},
 		{fault: "length", finish: "length", usage: half, streamed: 25, text: reply50[:100]},
 		{fault: "empty length", kind: llm.KindBrokenReply, finish: "length", streamed: 16,
 			usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 16}, says: `empty content, finish reason "length"`},
-		{fault: "null content", kind: llm.KindBrokenReply, finish: "stop", usage: whole, streamed: 50, says: `no content, finish reason "stop"`},
+		{fault: "null content", kind: llm.KindBrokenReply, finish: "stop", usage: whole, streamed: 50,
+			says: `no content, finish reason "stop"`},
 		{fault: "no choices", kind: llm.KindBrokenReply, usage: whole, streamed: 50, says: "without choices"},
 		{fault: "malformed JSON", kind: llm.KindBrokenReply, usage: half, streamed: 25, says: "malformed JSON"},
-		{fault: "wrong-typed JSON", kind: llm.KindBrokenReply, usage: half, streamed: 25, says: "wrong-typed JSON, choices is a string"},
+		{fault: "wrong-typed JSON", kind: llm.KindBrokenReply, usage: half, streamed: 25,
+			says: "wrong-typed JSON, choices is a string"},
 		{fault: "html 200", kind: llm.KindBrokenReply, says: "an HTML page instead of JSON: Sign in"},
 		{fault: "no end", kind: llm.KindBrokenReply, usage: half, streamed: 25, says: "ended without a finish reason"},
-		{fault: "error in stream", kind: llm.KindServer, usage: half, streamed: 25, says: "502 Bad Gateway: Upstream provider failed"},
+		{fault: "error in stream", kind: llm.KindServer, usage: half, streamed: 25,
+			says: "502 Bad Gateway: Upstream provider failed"},
 		{fault: "200 with error object", kind: llm.KindServer, says: "502 Bad Gateway: Upstream provider failed"},
 		{fault: "cut body", kind: llm.KindConnection, usage: half, streamed: 25, says: "unexpected EOF"},
 		{fault: "reset", kind: llm.KindConnection, says: "connection reset by peer"},
@@ -106,7 +110,8 @@ func (tt streamCase) check(t *testing.T, url string, reply llm.Reply, err error)
 		want.Status = llm.Failed
 	}
 	want.Status = cmp.Or(tt.status, want.Status)
-	if diff := gocmp.Diff([]llm.Attempt{want}, reply.Attempts, cmpopts.IgnoreFields(llm.Attempt{}, "Latency", "Err")); diff != "" {
+	if diff := gocmp.Diff([]llm.Attempt{want}, reply.Attempts,
+		cmpopts.IgnoreFields(llm.Attempt{}, "Latency", "Err")); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
 	if llm.StatusOf(err) != want.Status || reply.Text != tt.text {
@@ -132,7 +137,8 @@ func testStreamedStalls(t *testing.T) {
 		{"hang first token", openai.Stream{FirstToken: limit}, streamCase{says: "no token within 2s",
 			usage: &llm.Usage{PromptTokens: 9}}},
 		{"hang body", openai.Stream{Silence: limit}, streamCase{says: "silent for 2s", usage: some, streamed: 25}},
-		{"hang body", openai.Stream{MinRate: 100, Window: limit}, streamCase{says: "fewer than 200 tokens in 2s", usage: some, streamed: 25}},
+		{"hang body", openai.Stream{MinRate: 100, Window: limit},
+			streamCase{says: "fewer than 200 tokens in 2s", usage: some, streamed: 25}},
 		{"drip", openai.Stream{MinRate: 10, Window: limit, Silence: -1}, streamCase{says: "fewer than 20 tokens in 2s",
 			usage: &llm.Usage{PromptTokens: 9, CompletionTokens: 1}, streamed: 1}},
 	} {

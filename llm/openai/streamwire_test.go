@@ -74,23 +74,33 @@ func testStreamsOverTheWire(t *testing.T) {
 	}{
 		{"the usual", "text/event-stream", []string{chunkA, chunkStop, chunkUse, done}, "a", "", true},
 		{"CRLF, and a line cut within", "text/event-stream; charset=utf-8",
-			[]string{strings.ReplaceAll(chunkA[:20], "\n", "\r\n"), strings.ReplaceAll(chunkA[20:]+chunkStop+chunkUse+done, "\n", "\r\n")}, "a", "", true},
+			[]string{strings.ReplaceAll(chunkA[:20], "\n", "\r\n"),
+				strings.ReplaceAll(chunkA[20:]+chunkStop+chunkUse+done, "\n", "\r\n")}, "a", "", true},
 		{"keep-alive comments", "text/event-stream", []string{ping, chunkA, ping, chunkStop, ping, done}, "a", "", false},
 		{"no [DONE]", "text/event-stream", []string{chunkA, chunkStop, chunkUse}, "a", "", true},
-		{"no empty line at the end", "text/event-stream", []string{chunkA, chunkStop, chunkUse, "data: [DONE]"}, "a", "", true},
-		{"the server hangs after [DONE]", "text/event-stream", []string{chunkA, chunkStop, chunkUse, done, "hang"}, "a", "", true},
-		{"[DONE] without a finish reason", "text/event-stream", []string{chunkA, done}, "", "ended without a finish reason", false},
+		{"no empty line at the end", "text/event-stream", []string{chunkA, chunkStop, chunkUse, "data: [DONE]"}, "a", "",
+			true},
+		{"the server hangs after [DONE]", "text/event-stream", []string{chunkA, chunkStop, chunkUse, done, "hang"}, "a", "",
+			true},
+		{"[DONE] without a finish reason", "text/event-stream", []string{chunkA, done}, "", "ended without a finish reason",
+			false},
 		{"the end without either", "text/event-stream", []string{chunkA}, "", "ended without a finish reason", false},
 		{"cut within a chunk", "text/event-stream", []string{chunkA, chunkStop[:30]}, "", "malformed JSON", false},
-		{"an error event", "text/event-stream", []string{chunkA, "event: error\ndata: {\"message\":\"boom\",\"code\":503}\n\n"}, "", "503 Service Unavailable: boom", false},
-		{"an error object", "text/event-stream", []string{chunkA, "data: {\"error\":{\"message\":\"too many\",\"code\":429}}\n\n"}, "", "429 Too Many Requests: too many", false},
-		{"an error that is text", "text/event-stream", []string{chunkA, "data: {\"error\":\"boom\"}\n\n"}, "", "an error in the stream: boom", false},
+		{"an error event", "text/event-stream", []string{chunkA,
+			"event: error\ndata: {\"message\":\"boom\",\"code\":503}\n\n"}, "", "503 Service Unavailable: boom", false},
+		{"an error object", "text/event-stream", []string{chunkA,
+			"data: {\"error\":{\"message\":\"too many\",\"code\":429}}\n\n"}, "", "429 Too Many Requests: too many", false},
+		{"an error that is text", "text/event-stream", []string{chunkA, "data: {\"error\":\"boom\"}\n\n"}, "",
+			"an error in the stream: boom", false},
 		{"an answer in one piece from a server that does not stream", "application/json",
-			[]string{"\n", `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],`, `"usage":{"prompt_tokens":9,"completion_tokens":1}}`}, "a", "", true},
-		{"an error object in one piece", "text/event-stream", []string{`{"error":{"message":"boom","code":500}}`}, "", "500 Internal Server Error: boom", false},
+			[]string{"\n", `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],`,
+				`"usage":{"prompt_tokens":9,"completion_tokens":1}}`}, "a", "", true},
+		{"an error object in one piece", "text/event-stream", []string{`{"error":{"message":"boom","code":500}}`}, "",
+			"500 Internal Server Error: boom", false},
 		{"a page", "text/html", []string{"<html><body>Sign in</body></html>"}, "", "an HTML page", false},
 		{"nothing", "text/event-stream", nil, "", "a stream without choices", false},
-		{"a line without an end", "text/event-stream", []string{"data: ", strings.Repeat("x", 5<<20)}, "", "an event of the stream is too long", false},
+		{"a line without an end", "text/event-stream", []string{"data: ", strings.Repeat("x", 5<<20)}, "",
+			"an event of the stream is too long", false},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			t.Parallel()
@@ -116,7 +126,8 @@ func testEndlessStreams(t *testing.T) {
 	}{
 		{"text without an end", chunkA, "longer than Config.MaxBody", llm.Failed},
 		{"comments without an end are no token", ": ping\n\n", "no token within 500ms", llm.Stalled},
-		{"nor are empty deltas", `data: {"choices":[{"delta":{"content":""}}]}` + "\n\n", "no token within 500ms", llm.Stalled},
+		{"nor are empty deltas", `data: {"choices":[{"delta":{"content":""}}]}` + "\n\n", "no token within 500ms",
+			llm.Stalled},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			t.Parallel()
@@ -197,12 +208,18 @@ func TestRefusedOptionsAreNoticedOnce(t *testing.T) {
 		streamed    int
 		ok          bool
 	}{
-		{"OpenAI does not know vLLM's extension", 400, `{"error":{"message":"Unknown parameter: 'stream_options.continuous_usage_stats'."}}`, final, 2, 1, true, 50, true},
-		{"pydantic says so with 422", 422, `{"detail":[{"loc":["body","stream_options","continuous_usage_stats"],"msg":"Extra inputs are not permitted"}]}`, final, 2, 1, true, 50, true},
-		{"a server that knows no options", 400, `{"detail":"Extra parameters ['stream_options'] are not allowed"}`, none, 3, 1, false, 50, true},
+		{"OpenAI does not know vLLM's extension", 400,
+			`{"error":{"message":"Unknown parameter: 'stream_options.continuous_usage_stats'."}}`, final, 2, 1, true, 50, true},
+		{"pydantic says so with 422", 422,
+			`{"detail":[{"loc":["body","stream_options","continuous_usage_stats"],"msg":"Extra inputs are not permitted"}]}`,
+			final, 2, 1, true, 50, true},
+		{"a server that knows no options", 400, `{"detail":"Extra parameters ['stream_options'] are not allowed"}`, none, 3,
+			1, false, 50, true},
 		{"one that does not say what it minds", 400, "Bad Request", none, 3, 1, false, 50, true},
-		{"one that does not stream", 400, `{"error":{"message":"Streaming is not supported by this model"}}`, whole, 2, 1, true, 0, true},
-		{"one that says so of the parameter", 422, `{"detail":[{"loc":["body","stream"],"msg":"must be false"}]}`, whole, 2, 1, true, 0, true},
+		{"one that does not stream", 400, `{"error":{"message":"Streaming is not supported by this model"}}`, whole, 2, 1,
+			true, 0, true},
+		{"one that says so of the parameter", 422, `{"detail":[{"loc":["body","stream"],"msg":"must be false"}]}`, whole, 2,
+			1, true, 0, true},
 		{"one that says so with 501", 501, "stream is not implemented", whole, 2, 1, true, 0, true},
 		{"one that does not stream, nor say so", 400, "Bad Request", whole, 4, 1, true, 0, true},
 		{"one that minds something else", 400, "temperature must be at most 2", never, 4, 4, false, 0, false},
@@ -219,7 +236,8 @@ func TestRefusedOptionsAreNoticedOnce(t *testing.T) {
 					t.Fatalf("call %d: %d attempts, want %d; error %v", i+1, len(reply.Attempts), want, err)
 				}
 				for _, a := range reply.Attempts[:want-1] {
-					if a.Status != llm.Failed || a.Kind != llm.KindBadRequest && tt.status != 501 || a.Usage != nil || a.Streamed != 0 {
+					if a.Status != llm.Failed || a.Kind != llm.KindBadRequest && tt.status != 501 || a.Usage != nil ||
+						a.Streamed != 0 {
 						t.Errorf("call %d: attempt %+v", i+1, a)
 					}
 				}
@@ -247,10 +265,13 @@ func TestRefusalsOfAProvenEndpointAreFinal(t *testing.T) {
 
 func TestAgainIsAskedBeforeOptionsAreTakenBack(t *testing.T) {
 	srv := serve(t, llmtest.Config{Fault: always("400 continuous_usage_stats")})
-	ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(context.Context, llm.Request) error { return errors.New("no budget left") }})
+	ctx := llm.WithTrace(t.Context(), &llm.Trace{Again: func(context.Context, llm.Request) error {
+		return errors.New("no budget left")
+	}})
 	reply, err := newStreamer(t, srv.URL, model, patient).Generate(ctx, request)
 	e, ok := errors.AsType[*llm.Error](err)
-	if !ok || e.Kind != llm.KindBadRequest || !strings.Contains(err.Error(), "no budget left") || len(reply.Attempts) != 1 {
+	if !ok || e.Kind != llm.KindBadRequest || !strings.Contains(err.Error(), "no budget left") ||
+		len(reply.Attempts) != 1 {
 		t.Errorf("attempts %+v, error %v", reply.Attempts, err)
 	}
 }
@@ -274,7 +295,8 @@ func TestStreamRequestOnTheWire(t *testing.T) {
 			t.Fatal(err)
 		}
 		flip := `"stream_options":{"include_usage":true,"continuous_usage_stats":true}`
-		if b := srv.bodies[0]; !strings.Contains(b, `"stream":true`) || !strings.Contains(b, tt.want) && !strings.Contains(b, flip) {
+		if b := srv.bodies[0]; !strings.Contains(b, `"stream":true`) || !strings.Contains(b, tt.want) &&
+			!strings.Contains(b, flip) {
 			t.Errorf("%s: %s", tt.reason, b)
 		}
 	}

@@ -29,26 +29,35 @@ var called = []struct {
 		`[{"index":1,"function":{"arguments":"]"}}]`, `[{"index":0,"function":{"arguments":"}"}}]`,
 	}, []llm.ToolCall{{ID: "c1", Name: "f", Arguments: "{}"}, {ID: "c2", Name: "g", Arguments: "[]"}}, ""},
 	{"whole calls, all as number 0, as Ollama sends them", []string{
-		`[{"index":0,"id":"c1","function":{"name":"f","arguments":"{\"s\":\"}\\\"\"}"}}]`, `[{"index":0,"id":"c2","function":{"name":"f","arguments":"{}"}}]`,
+		`[{"index":0,"id":"c1","function":{"name":"f","arguments":"{\"s\":\"}\\\"\"}"}}]`,
+		`[{"index":0,"id":"c2","function":{"name":"f","arguments":"{}"}}]`,
 	}, []llm.ToolCall{{ID: "c1", Name: "f", Arguments: `{"s":"}\""}`}, {ID: "c2", Name: "f", Arguments: "{}"}}, ""},
 	{"another ID with each piece", []string{
-		`[{"index":0,"id":"c1","function":{"name":"f","arguments":"{\"a\":"}}]`, `[{"index":0,"id":"c2","function":{"name":"f","arguments":"{}}"}}]`,
+		`[{"index":0,"id":"c1","function":{"name":"f","arguments":"{\"a\":"}}]`,
+		`[{"index":0,"id":"c2","function":{"name":"f","arguments":"{}}"}}]`,
 	}, []llm.ToolCall{{ID: "c1", Name: "f", Arguments: `{"a":{}}`}}, ""},
 	{"no index", []string{
-		`[{"id":"c1","function":{"name":"f","arguments":"{"}}]`, `[{"function":{"arguments":"}"}}]`, `[{"id":"c2","function":{"name":"g","arguments":"{}"}}]`,
+		`[{"id":"c1","function":{"name":"f","arguments":"{"}}]`, `[{"function":{"arguments":"}"}}]`,
+		`[{"id":"c2","function":{"name":"g","arguments":"{}"}}]`,
 	}, []llm.ToolCall{{ID: "c1", Name: "f", Arguments: "{}"}, {ID: "c2", Name: "g", Arguments: "{}"}}, ""},
-	{"arguments that are an object, and none", []string{`[{"id":"a","function":{"name":"f","arguments":{"x":1}}},{"id":"b","function":{"name":"g"}}]`},
+	{"arguments that are an object, and none",
+		[]string{`[{"id":"a","function":{"name":"f","arguments":{"x":1}}},{"id":"b","function":{"name":"g"}}]`},
 		[]llm.ToolCall{{ID: "a", Name: "f", Arguments: `{"x":1}`}, {ID: "b", Name: "g"}}, ""},
 	{"IDs that are missing, numbers, too long or there already", []string{
-		`[{"function":{"name":"f"}},{"id":7,"function":{"name":"f"}},{"id":"` + strings.Repeat("x", 1000) + `","function":{"name":"f"}},` +
+		`[{"function":{"name":"f"}},{"id":7,"function":{"name":"f"}},{"id":"` + strings.Repeat("x", 1000) +
+			`","function":{"name":"f"}},` +
 			`{"id":"a","function":{"name":"f"}},{"id":"a","function":{"name":"f"}},{"id":"\u001b[2J","function":{"name":"f"}}]`,
 	}, []llm.ToolCall{{Name: "f"}, {Name: "f"}, {Name: "f"}, {ID: "a", Name: "f"}, {Name: "f"}, {Name: "f"}}, ""},
-	{"a name that a terminal obeys", []string{`[{"id":"a","function":{"name":"rm\u001b[2J\n` + strings.Repeat("x", 1000) + `"}}]`},
+	{"a name that a terminal obeys", []string{`[{"id":"a","function":{"name":"rm\u001b[2J\n` + strings.Repeat("x", 1000) +
+		`"}}]`},
 		[]llm.ToolCall{{ID: "a", Name: "rm " + strings.Repeat("x", 125) + "..."}}, ""},
-	{"an index beyond all lists", []string{`[{"index":2000000000,"id":"a","function":{"name":"f"}}]`}, []llm.ToolCall{{ID: "a", Name: "f"}}, ""},
-	{"a name that is empty", []string{`[{"id":"a","function":{"name":"","arguments":"{}"}}]`}, nil, "tool call 0 has no name"},
+	{"an index beyond all lists", []string{`[{"index":2000000000,"id":"a","function":{"name":"f"}}]`},
+		[]llm.ToolCall{{ID: "a", Name: "f"}}, ""},
+	{"a name that is empty", []string{`[{"id":"a","function":{"name":"","arguments":"{}"}}]`}, nil,
+		"tool call 0 has no name"},
 	{"an index below 0", []string{`[{"index":-1,"id":"a","function":{"name":"f"}}]`}, nil, "the index -1"},
-	{"a million calls", []string{"[" + strings.Repeat(`{"id":"a","function":{"name":"f"}},`, 1e6) + "{}]"}, nil, "more than 128 tool calls"},
+	{"a million calls", []string{"[" + strings.Repeat(`{"id":"a","function":{"name":"f"}},`, 1e6) + "{}]"}, nil,
+		"more than 128 tool calls"},
 	{"no list", []string{`{"index":0}`}, nil, "tool_calls is no list"},
 	{"a call that is a number", []string{`[7]`}, nil, "wrong-typed JSON"},
 	{"arguments that are a number", []string{`[{"function":{"name":"f","arguments":7}}]`}, nil, "arguments is a number"},
@@ -88,7 +97,8 @@ func TestDecodeCalls(t *testing.T) {
 		t.Errorf("without tools: broken %+v", broken)
 	}
 	none := strings.Replace(body, `[{"id":"a","function":{"name":"f","arguments":"{}"}}]`, "[]", 1)
-	if _, broken := decode([]byte(none), true); broken == nil || !strings.Contains(broken.why, `finish reason "tool_calls"`) {
+	if _, broken := decode([]byte(none), true); broken == nil ||
+		!strings.Contains(broken.why, `finish reason "tool_calls"`) {
 		t.Errorf("tools, but no call: broken %+v", broken)
 	}
 }
@@ -147,7 +157,8 @@ func BenchmarkCalls(b *testing.B) {
 	var body strings.Builder
 	body.WriteString(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":""}}]}}]}` + "\n\n")
 	for i := range tokens {
-		fmt.Fprintf(&body, `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"%04d"}}]}}]}`+"\n\n", i)
+		fmt.Fprintf(&body, `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"%04d"}}]}}]}`+
+			"\n\n", i)
 	}
 	body.WriteString(`data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}` + "\n\n")
 	b.ReportAllocs()

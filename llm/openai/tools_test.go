@@ -17,14 +17,17 @@ import (
 )
 
 var (
-	readTool = llm.Tool{Name: "read", Description: "Reads a file.", Parameters: `{"type":"object","properties":{"path":{"type":"string"}}}`}
+	readTool = llm.Tool{Name: "read", Description: "Reads a file.",
+		Parameters: `{"type":"object","properties":{"path":{"type":"string"}}}`}
 	listTool = llm.Tool{Name: "list"}
-	asking   = llm.Request{Seed: 40, Tools: []llm.Tool{readTool, listTool}, Messages: []llm.Message{{Role: llm.User, Content: "Read <a> & b."}}}
+	asking   = llm.Request{Seed: 40, Tools: []llm.Tool{readTool, listTool},
+		Messages: []llm.Message{{Role: llm.User, Content: "Read <a> & b."}}}
 )
 
 // twoCalls calls both tools, with arguments of many tokens in a stream.
 func twoCalls(llmtest.Request) []llm.ToolCall {
-	return []llm.ToolCall{{Name: "read", Arguments: `{"path":"` + strings.Repeat("dir/", 30) + `a.txt"}`}, {Name: "list", Arguments: "{}"}}
+	return []llm.ToolCall{{Name: "read", Arguments: `{"path":"` + strings.Repeat("dir/", 30) + `a.txt"}`},
+		{Name: "list", Arguments: "{}"}}
 }
 
 func toolClient(t *testing.T, url string, whole bool) *openai.Client {
@@ -70,7 +73,8 @@ func TestToolsOverTheWire(t *testing.T) {
 			t.Fatalf("reply %+v, %v", reply, err)
 		}
 		a := reply.Attempts[0]
-		if a.FinishReason != "tool_calls" || a.Capped || *a.Usage != llmtest.CountUsage(seen[0], want[0].Name+want[0].Arguments+want[1].Name+want[1].Arguments) {
+		if a.FinishReason != "tool_calls" || a.Capped ||
+			*a.Usage != llmtest.CountUsage(seen[0], want[0].Name+want[0].Arguments+want[1].Name+want[1].Arguments) {
 			t.Errorf("attempt %+v, usage %+v", a, a.Usage)
 		}
 		if !whole && a.Streamed != a.Usage.CompletionTokens {
@@ -91,10 +95,11 @@ func TestToolsOverTheWire(t *testing.T) {
 			t.Errorf("tools (-sent +received):\n%s", diff)
 		}
 		for reason, messages := range map[string][]llm.Message{
-			"a call without its result":    next.Messages[:3],
-			"a result of no call":          append(next.Messages[:1:1], next.Messages[2]),
-			"a result that comes twice":    append(next.Messages[:4:4], next.Messages[3]),
-			"text between call and result": {next.Messages[0], next.Messages[1], next.Messages[0], next.Messages[2], next.Messages[3]},
+			"a call without its result": next.Messages[:3],
+			"a result of no call":       append(next.Messages[:1:1], next.Messages[2]),
+			"a result that comes twice": append(next.Messages[:4:4], next.Messages[3]),
+			"text between call and result": {next.Messages[0], next.Messages[1], next.Messages[0], next.Messages[2],
+				next.Messages[3]},
 		} {
 			req := next
 			req.Messages = messages
@@ -115,7 +120,8 @@ func TestTextBesideCalls(t *testing.T) {
 		}
 		bare := asking
 		bare.Tools = nil
-		if reply, err := toolClient(t, srv.URL, whole).Generate(t.Context(), bare); err != nil || reply.Text != "Let me look." || reply.Calls != nil {
+		if reply, err := toolClient(t, srv.URL, whole).Generate(t.Context(), bare); err != nil ||
+			reply.Text != "Let me look." || reply.Calls != nil {
 			t.Errorf("without tools: %+v, %v", reply, err)
 		}
 	})
@@ -138,23 +144,27 @@ func TestToolsUnderFaults(t *testing.T) {
 		{"cut body", "the connection broke", llm.KindConnection, 0},
 		{"no end", "", llm.KindBrokenReply, 0},
 		{"malformed JSON", "malformed JSON", llm.KindBrokenReply, 0},
-		{"400 tools", "does not support tools (the request has tools: use a model and a server with tool calling", llm.KindBadRequest, 0},
+		{"400 tools", "does not support tools (the request has tools: use a model and a server with tool calling",
+			llm.KindBadRequest, 0},
 	} {
 		t.Run(tt.fault, func(t *testing.T) {
 			modes(t, func(t *testing.T, whole bool) {
 				srv := serve(t, llmtest.Config{Reply: say(""), Calls: twoCalls, Fault: llmtest.Must(tt.fault)})
 				reply, err := toolClient(t, srv.URL, whole).Generate(t.Context(), asking)
-				if (err == nil) != (tt.kind == "") || len(reply.Calls) != tt.calls || len(reply.Attempts) != 1 || reply.Attempts[0].Kind != tt.kind {
+				if (err == nil) != (tt.kind == "") || len(reply.Calls) != tt.calls || len(reply.Attempts) != 1 ||
+					reply.Attempts[0].Kind != tt.kind {
 					t.Fatalf("reply %+v, %v", reply, err)
 				}
 				if err != nil && !strings.Contains(err.Error(), tt.says) {
 					t.Errorf("error %v, want %q", err, tt.says)
 				}
-				if err != nil && !whole && strings.Contains("cut body, no end, malformed JSON", tt.fault) && reply.Attempts[0].Streamed == 0 {
+				if err != nil && !whole && strings.Contains("cut body, no end, malformed JSON", tt.fault) &&
+					reply.Attempts[0].Streamed == 0 {
 					t.Errorf("no token streamed before the fault: %+v", reply.Attempts[0])
 				}
 				for i, c := range reply.Calls {
-					if want := twoCalls(llmtest.Request{})[i]; c.Name != want.Name || c.Arguments != want.Arguments && tt.fault != "length" || c.ID == "" {
+					if want := twoCalls(llmtest.Request{})[i]; c.Name != want.Name || c.Arguments != want.Arguments &&
+						tt.fault != "length" || c.ID == "" {
 						t.Errorf("call %d is %+v", i, c)
 					}
 				}
@@ -175,8 +185,10 @@ func TestRefusalsOfTools(t *testing.T) {
 		{"vLLM", 400, `{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}`, true},
 		{"llama.cpp", 500, `{"error":{"code":500,"message":"tools param requires --jinja flag"}}`, true},
 		{"OpenRouter", 404, `{"error":{"message":"No endpoints found that support tool use."}}`, true},
-		{"one that does not know the field", 422, `{"error":{"message":"Unrecognized request argument supplied: tools"}}`, true},
-		{"one that minds the conversation", 400, `{"error":{"message":"messages with role 'tool' must be a response to a preceeding message"}}`, false},
+		{"one that does not know the field", 422, `{"error":{"message":"Unrecognized request argument supplied: tools"}}`,
+			true},
+		{"one that minds the conversation", 400,
+			`{"error":{"message":"messages with role 'tool' must be a response to a preceeding message"}}`, false},
 	} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(tt.status)
@@ -203,9 +215,11 @@ func TestRequestsWithToolsAreChecked(t *testing.T) {
 		{llm.Request{Tools: []llm.Tool{{}}}, "a tool has no name"},
 		{llm.Request{Tools: []llm.Tool{{Name: "f", Parameters: "[]"}}}, `parameters of the tool "f" are not a JSON object`},
 		{llm.Request{Tools: []llm.Tool{{Name: "f", Parameters: `{"a":`}}}, "are not a JSON object"},
-		{llm.Request{Messages: []llm.Message{{Role: llm.ToolResult, Content: "r"}}}, "only results of tools have one, and need it"},
+		{llm.Request{Messages: []llm.Message{{Role: llm.ToolResult, Content: "r"}}},
+			"only results of tools have one, and need it"},
 		{llm.Request{Messages: []llm.Message{{Role: llm.User, CallID: "a"}}}, "only results of tools have one"},
-		{llm.Request{Messages: []llm.Message{{Role: llm.User, Calls: []llm.ToolCall{{ID: "a", Name: "f"}}}}}, "only the assistant makes"},
+		{llm.Request{Messages: []llm.Message{{Role: llm.User, Calls: []llm.ToolCall{{ID: "a", Name: "f"}}}}},
+			"only the assistant makes"},
 	} {
 		tt.req.Messages = append(tt.req.Messages, user)
 		reply, err := toolClient(t, "http://127.0.0.1:1/v1", true).Generate(context.Background(), tt.req)

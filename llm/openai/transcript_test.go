@@ -21,7 +21,8 @@ func usage(prompt, completion int) string {
 	return fmt.Sprintf(`{"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`, prompt, completion)
 }
 func counted(s string, completion int) string {
-	return fmt.Sprintf(`{"choices":[{"delta":{"content":%q}}],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, s, completion)
+	return fmt.Sprintf(`{"choices":[{"delta":{"content":%q}}],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, s,
+		completion)
 }
 
 func tokensOf(prompt, completion int) *llm.Usage {
@@ -50,58 +51,78 @@ var transcriptCases = []transcriptCase{
 	{"reasoning is progress and apart from the answer", []string{role, think("h"), think("m"), text("a"), finish("stop")},
 		answer{text: "a", reasoning: "hm", finish: "stop", streamed: 3}, 3, ""},
 	{"the same reasoning under both names is taken once",
-		[]string{`{"choices":[{"delta":{"content":null,"reasoning":"hm","reasoning_content":"hm"}}]}`, text("a"), finish("stop")},
+		[]string{`{"choices":[{"delta":{"content":null,"reasoning":"hm","reasoning_content":"hm"}}]}`, text("a"),
+			finish("stop")},
 		answer{text: "a", reasoning: "hm", finish: "stop", streamed: 2}, 2, ""},
 	{"empty deltas are no progress", []string{role, role, text(""), `{"choices":[{"delta":{}}]}`, `{"choices":[]}`},
 		answer{}, 0, "without a finish reason"},
-	{"unless usage grows: a token may have no text", []string{counted("a", 1), counted("", 2), counted("b", 3), finish("stop")},
+	{"unless usage grows: a token may have no text", []string{counted("a", 1), counted("", 2), counted("b", 3),
+		finish("stop")},
 		answer{text: "ab", finish: "stop", usage: tokensOf(9, 3), streamed: 3}, 3, ""},
-	{"a finish reason that is null or empty is none", []string{text("a"), `{"choices":[{"delta":{"content":"b"},"finish_reason":""}]}`},
+	{"a finish reason that is null or empty is none",
+		[]string{text("a"), `{"choices":[{"delta":{"content":"b"},"finish_reason":""}]}`},
 		answer{text: "ab", streamed: 2}, 2, "without a finish reason"},
-	{"text with the finish reason, and after it", []string{text("a"), `{"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}]}`, text("c")},
+	{"text with the finish reason, and after it", []string{text("a"),
+		`{"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}]}`, text("c")},
 		answer{text: "abc", finish: "stop", streamed: 3}, 3, ""},
 	{"usage of an early end lags behind what was seen", []string{usage(9, 0), text("a"), text("b"), text("c")},
 		answer{text: "abc", usage: tokensOf(9, 3), streamed: 3}, 3, "without a finish reason"},
 	{"usage that goes back is not believed", []string{counted("a", 5), counted("b", 6), usage(9, 1), finish("stop")},
 		answer{text: "ab", finish: "stop", usage: tokensOf(9, 6), streamed: 6}, 6, ""},
-	{"usage that cannot be true is dropped", []string{text("a"), usage(-1, -1), finish("stop")}, answer{text: "a", finish: "stop", streamed: 1}, 1, ""},
-	{"another choice was not asked for", []string{text("a"), `{"choices":[{"index":1,"delta":{"content":"z"},"finish_reason":"stop"}]}`},
+	{"usage that cannot be true is dropped", []string{text("a"), usage(-1, -1), finish("stop")},
+		answer{text: "a", finish: "stop", streamed: 1}, 1, ""},
+	{"another choice was not asked for", []string{text("a"),
+		`{"choices":[{"index":1,"delta":{"content":"z"},"finish_reason":"stop"}]}`},
 		answer{text: "a", streamed: 1}, 1, "without a finish reason"},
 	{"only thoughts, then the cap", []string{think("h"), text(""), finish("length")},
 		answer{reasoning: "h", finish: "length", streamed: 1}, 1, `empty content, finish reason "length"`},
 	{"an empty answer that the model ended", []string{role, finish("stop")}, answer{finish: "stop"}, 0, ""},
-	{"no content at all", []string{`{"choices":[{"delta":{"content":null}}]}`, finish("stop")}, answer{finish: "stop"}, 0, "no content"},
+	{"no content at all", []string{`{"choices":[{"delta":{"content":null}}]}`, finish("stop")}, answer{finish: "stop"}, 0,
+		"no content"},
 	{"no choices at all", []string{usage(9, 0)}, answer{usage: tokensOf(9, 0)}, 0, "without choices"},
 }
 
 // repeatedCases are streams whose chunks come twice, or seem to.
 var repeatedCases = []transcriptCase{
-	{"chunks twice, told by their usage", []string{role, role, counted("a", 1), counted("a", 1), counted("b", 2), counted("b", 2), finish("stop"), finish("stop"), usage(9, 2), usage(9, 2)},
+	{"chunks twice, told by their usage", []string{role, role, counted("a", 1), counted("a", 1), counted("b", 2),
+		counted("b", 2), finish("stop"), finish("stop"), usage(9, 2), usage(9, 2)},
 		answer{text: "ab", finish: "stop", usage: tokensOf(9, 2), streamed: 2}, 2, ""},
 	{"equal tokens with growing usage are not the same chunk", []string{counted("a", 1), counted("a", 2), finish("stop")},
 		answer{text: "aa", finish: "stop", usage: tokensOf(9, 2), streamed: 2}, 2, ""},
 	{"equal tokens without usage are kept", []string{text("a"), text("a"), finish("stop"), usage(9, 2)},
 		answer{text: "aa", finish: "stop", usage: tokensOf(9, 2), streamed: 2}, 2, ""},
-	{"equal tokens whose usage lags are kept", []string{counted("a", 1), counted("b", 1), counted("b", 1), finish("stop"), usage(9, 3)},
+	{"equal tokens whose usage lags are kept", []string{counted("a", 1), counted("b", 1), counted("b", 1), finish("stop"),
+		usage(9, 3)},
 		answer{text: "abb", finish: "stop", usage: tokensOf(9, 3), streamed: 3}, 3, ""},
-	{"a finish reason twice is one", []string{text("a"), `{"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}]}`, `{"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}]}`},
+	{"a finish reason twice is one", []string{text("a"), `{"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}]}`,
+		`{"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}]}`},
 		answer{text: "ab", finish: "stop", streamed: 2}, 2, ""},
-	{"more text than tokens, in a stream that repeats itself", []string{text("a"), text("a"), text("b"), text("b"), finish("stop"), finish("stop"), usage(9, 2)},
+	{"more text than tokens, in a stream that repeats itself",
+		[]string{text("a"), text("a"), text("b"), text("b"), finish("stop"), finish("stop"), usage(9, 2)},
 		answer{text: "aabb", finish: "stop", usage: tokensOf(9, 2), streamed: 4}, 4, "came twice: 4 with text for 2 tokens"},
 }
 
 // brokenCases are streams with an error in them, or with what is no chunk.
 var brokenCases = []transcriptCase{
-	{"an error object", []string{text("a"), `{"error":{"message":"boom"}}`}, answer{text: "a", streamed: 1}, 1, "an error in the stream"},
-	{"an error that is text", []string{text("a"), `{"error":"boom"}`}, answer{text: "a", streamed: 1}, 1, "an error in the stream"},
-	{"an error beside a finish reason", []string{`{"error":{"code":502},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}`}, answer{}, 0, "an error in the stream"},
-	{"an error that is null is none", []string{`{"error":null,"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`}, answer{text: "a", finish: "stop", streamed: 1}, 1, ""},
+	{"an error object", []string{text("a"), `{"error":{"message":"boom"}}`}, answer{text: "a", streamed: 1}, 1,
+		"an error in the stream"},
+	{"an error that is text", []string{text("a"), `{"error":"boom"}`}, answer{text: "a", streamed: 1}, 1,
+		"an error in the stream"},
+	{"an error beside a finish reason",
+		[]string{`{"error":{"code":502},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}`}, answer{}, 0,
+		"an error in the stream"},
+	{"an error that is null is none",
+		[]string{`{"error":null,"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`},
+		answer{text: "a", finish: "stop", streamed: 1}, 1, ""},
 	{"not JSON", []string{text("a"), `{"choices":[`}, answer{text: "a", streamed: 1}, 1, "malformed JSON"},
 	{"content of another type", []string{`{"choices":[{"delta":{"content":["a"]}}]}`}, answer{}, 0, "wrong-typed JSON"},
-	{"reasoning of another type does not matter", []string{`{"choices":[{"delta":{"content":"a","reasoning":{"x":1}},"finish_reason":"stop"}]}`},
+	{"reasoning of another type does not matter",
+		[]string{`{"choices":[{"delta":{"content":"a","reasoning":{"x":1}},"finish_reason":"stop"}]}`},
 		answer{text: "a", finish: "stop", streamed: 1}, 1, ""},
-	{"more text than is allowed", []string{text(strings.Repeat("a", 101))}, answer{text: strings.Repeat("a", 101), streamed: 1}, 0, "longer than Config.MaxBody"},
-	{"a character cut between two chunks", []string{"{\"choices\":[{\"delta\":{\"content\":\"a\xe2\x82\"}}]}", "{\"choices\":[{\"delta\":{\"content\":\"\xac\\n\"},\"finish_reason\":\"stop\"}]}"},
+	{"more text than is allowed", []string{text(strings.Repeat("a", 101))},
+		answer{text: strings.Repeat("a", 101), streamed: 1}, 0, "longer than Config.MaxBody"},
+	{"a character cut between two chunks", []string{"{\"choices\":[{\"delta\":{\"content\":\"a\xe2\x82\"}}]}",
+		"{\"choices\":[{\"delta\":{\"content\":\"\xac\\n\"},\"finish_reason\":\"stop\"}]}"},
 		answer{text: "a€\n", finish: "stop", streamed: 2}, 2, ""},
 	{"half a character", []string{"{\"choices\":[{\"delta\":{\"content\":\"a\xe2\x82\"},\"finish_reason\":\"stop\"}]}"},
 		answer{text: "a\ufffd", finish: "stop", streamed: 1}, 1, ""},
@@ -126,7 +147,8 @@ func TestTranscript(t *testing.T) {
 			if diff := cmp.Diff(tt.want, tr.answer(), cmp.AllowUnexported(answer{})); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
-			if (broken == nil) != (tt.why == "") || broken != nil && !strings.Contains(broken.why, tt.why) || tokens != tt.tokens {
+			if (broken == nil) != (tt.why == "") || broken != nil && !strings.Contains(broken.why, tt.why) ||
+				tokens != tt.tokens {
 				t.Errorf("%d tokens, broken: %v; want %d, %q", tokens, broken, tt.tokens, tt.why)
 			}
 		})
@@ -135,7 +157,8 @@ func TestTranscript(t *testing.T) {
 
 // FuzzUnquote compares with encoding/json, which differs only in what is not UTF-8.
 func FuzzUnquote(f *testing.F) {
-	for _, s := range []string{`""`, `"a"`, `"\n\"\\\/\b\f\r\t"`, `"\u20ac\ud83d\ude00\ud83d"`, `"\ud83d\u0041"`, "\"\xe2\x82\"", `"é€😀"`} {
+	for _, s := range []string{`""`, `"a"`, `"\n\"\\\/\b\f\r\t"`, `"\u20ac\ud83d\ude00\ud83d"`, `"\ud83d\u0041"`,
+		"\"\xe2\x82\"", `"é€😀"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -38,7 +38,8 @@ func TestBreaker(t *testing.T) {
 			{0, "eeeee", Quarantined, 5 * s}, {5 * s, "Ps", Quarantined, 15 * s}, {15 * s, "Pe", Quarantined, 35 * s},
 			{35 * s, "Pg", Quarantined, 75 * s}, {75 * s, "Ps", Quarantined, 155 * s}, {155 * s, "Ps", Quarantined, 275 * s}}},
 		{"once it was back, it begins anew", []step{
-			{0, "eeeee", Quarantined, 5 * s}, {5 * s, "Ps", Quarantined, 15 * s}, {15 * s, "Po", Healthy, 0}, {20 * s, "eeeee", Quarantined, 25 * s}}},
+			{0, "eeeee", Quarantined, 5 * s}, {5 * s, "Ps", Quarantined, 15 * s}, {15 * s, "Po", Healthy, 0},
+			{20 * s, "eeeee", Quarantined, 25 * s}}},
 		{"a probe given up leaves it to the next call", []step{
 			{0, "eeeee", Quarantined, 5 * s}, {6 * s, "Pc", Quarantined, 5 * s}}},
 	} {
@@ -93,7 +94,8 @@ func TestBreakerIgnoresOtherEpochs(t *testing.T) {
 	play(b, now, "eeeee")
 	until := b.until
 	for range 20 {
-		b.note(now.Add(time.Second), b.epoch-1, false, verdict{classes: []llm.Class{llm.Stall}, err: errors.New("late"), gone: true})
+		b.note(now.Add(time.Second), b.epoch-1, false, verdict{classes: []llm.Class{llm.Stall}, err: errors.New("late"),
+			gone: true})
 		b.note(now.Add(time.Second), b.epoch-1, false, verdict{classes: []llm.Class{llm.Real}})
 	}
 	if b.health != Quarantined || b.until != until || b.epoch != 1 {

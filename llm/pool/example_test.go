@@ -84,7 +84,8 @@ func ExampleEndpointReport() {
 }
 
 func ExampleEvent() {
-	fmt.Println(pool.Event{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Endpoint: "gpu1", Event: "out", Why: "llm: no token for 3s"})
+	fmt.Println(pool.Event{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Endpoint: "gpu1", Event: "out",
+		Why: "llm: no token for 3s"})
 	// Output: 03:04:05 gpu1 out: llm: no token for 3s
 }
 

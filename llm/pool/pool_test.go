@@ -92,7 +92,8 @@ func stalled(s llm.Status) error { return &llm.Error{Status: s, Err: errors.New(
 var (
 	errStall   = stalled(llm.Stalled)
 	errServer  = failed(llm.KindServer)
-	errResting = &llm.Error{Status: llm.Failed, Kind: llm.KindServer, RetryAfter: firstQuarantine, Err: errors.New("server")}
+	errResting = &llm.Error{Status: llm.Failed, Kind: llm.KindServer, RetryAfter: firstQuarantine,
+		Err: errors.New("server")}
 	errRefused = &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Err: errors.New("connection refused")}
 	errKey     = &llm.Error{Status: llm.Failed, Kind: llm.KindAuth, Code: 401, Err: errors.New("the key was rejected")}
 )
@@ -228,7 +229,8 @@ func TestPoolAffinity(t *testing.T) {
 	for life := range 2 {
 		replicas := []*replica{{took: 1}, {took: 1}, {took: 1}}
 		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{
-			{Name: "a", LLM: replicas[0], Slots: 8}, {Name: "b", LLM: replicas[1], Slots: 4}, {Name: "c", LLM: replicas[2], Slots: 4}}})
+			{Name: "a", LLM: replicas[0], Slots: 8}, {Name: "b", LLM: replicas[1], Slots: 4},
+			{Name: "c", LLM: replicas[2], Slots: 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,8 +269,10 @@ func TestPoolSendsOn(t *testing.T) {
 		{"a key that is good elsewhere", errKey, nil, "a:error b:ok", "", false, true},
 		{"a request that is bad everywhere", failed(llm.KindBadRequest), nil, "a:error", "bad_request", true, true},
 		{"a prompt that fits nowhere", failed(llm.KindContextLength), nil, "a:error", "context_length", true, true},
-		{"both fail: the last error, and where it was sent", errStall, errServer, "a:stalled b:error", "server (sent to a, b)", false, true},
-		{"one gone, one failing: another call may do better", errRefused, errServer, "a:error b:error", "server (sent to a, b)", false, true},
+		{"both fail: the last error, and where it was sent", errStall, errServer, "a:stalled b:error",
+			"server (sent to a, b)", false, true},
+		{"one gone, one failing: another call may do better", errRefused, errServer, "a:error b:error",
+			"server (sent to a, b)", false, true},
 		{"the same the other way round", errServer, errKey, "a:error b:error", "server (sent to a, b)", false, true},
 		{"both gone: each is named", errRefused, errKey, "a:error b:error",
 			"pool: none of the endpoints can be used: a: connection refused; b: the key was rejected", false, false},
@@ -300,7 +304,8 @@ func TestPoolSendsOn(t *testing.T) {
 // A wrong address is found out in no time, whatever the number of calls that meet it.
 func TestPoolAllGoneFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		replicas := []*replica{{do: always(errRefused), took: time.Millisecond}, {do: always(errRefused), took: 3 * time.Millisecond}}
+		replicas := []*replica{{do: always(errRefused), took: time.Millisecond},
+			{do: always(errRefused), took: 3 * time.Millisecond}}
 		p := newPool(t, pool.Config{Slots: 4}, replicas...)
 		start := time.Now()
 		var wg sync.WaitGroup
@@ -436,7 +441,8 @@ func TestPoolWaitIsBounded(t *testing.T) {
 		if took := time.Since(start); took != 4*time.Second {
 			t.Errorf("gave up after %v, want 4s", took)
 		}
-		if err == nil || llm.Unavailable(err) || !llm.Retryable(err) || !strings.Contains(err.Error(), "within 3s: a: server") {
+		if err == nil || llm.Unavailable(err) || !llm.Retryable(err) ||
+			!strings.Contains(err.Error(), "within 3s: a: server") {
 			t.Errorf("error %v: want one worth a retry that says what is out and why", err)
 		}
 	})
@@ -703,7 +709,8 @@ func TestPoolAccounts(t *testing.T) {
 			got := []int{e.OK, e.Stalls, e.Failures, e.Canceled}
 			want := []int{seen[e.Name+"real"], seen[e.Name+"stall"], seen[e.Name+"error"], seen[e.Name+"canceled"]}
 			if !slices.Equal(got, want) || e.Calls != replicas[i].calls() || e.InFlight != 0 || replicas[i].most > 5 {
-				t.Errorf("%s: %v in the report, %v in the replies; %d calls there; at most %d in flight", e.Name, got, want, replicas[i].calls(), replicas[i].most)
+				t.Errorf("%s: %v in the report, %v in the replies; %d calls there; at most %d in flight", e.Name, got, want,
+					replicas[i].calls(), replicas[i].most)
 			}
 		}
 		// About 850 fail; more if by chance no probe brings an endpoint back while all are out.
@@ -717,14 +724,16 @@ func TestPoolAccounts(t *testing.T) {
 func TestPoolReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-			time.Sleep(2 * time.Second)
-			if calls++; calls == 1 {
-				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, Streamed: 40}, {Status: llm.OK,
-					Usage: &llm.Usage{PromptTokens: 100, CachedTokens: 80, CompletionTokens: 160}}}}, nil
-			}
-			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 10, CachedTokens: 99, CompletionTokens: -5}}}}, nil
-		})}}})
+		p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a",
+			LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+				time.Sleep(2 * time.Second)
+				if calls++; calls == 1 {
+					return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled, Streamed: 40}, {Status: llm.OK,
+						Usage: &llm.Usage{PromptTokens: 100, CachedTokens: 80, CompletionTokens: 160}}}}, nil
+				}
+				return llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK,
+					Usage: &llm.Usage{PromptTokens: 10, CachedTokens: 99, CompletionTokens: -5}}}}, nil
+			})}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -734,7 +743,8 @@ func TestPoolReport(t *testing.T) {
 		}
 		want := pool.EndpointReport{
 			Name: "a", Health: pool.Healthy, Slots: 16, Calls: 2, OK: 2, Stalls: 1, StallRate: 1.0 / 3,
-			PromptTokens: 110, CachedTokens: 90, CompletionTokens: 200, CacheHitRate: 90.0 / 110, TokensPerSecond: 50, BusySeconds: 4,
+			PromptTokens: 110, CachedTokens: 90, CompletionTokens: 200, CacheHitRate: 90.0 / 110, TokensPerSecond: 50,
+			BusySeconds: 4,
 		}
 		r := p.Report()
 		if diff := cmp.Diff([]pool.EndpointReport{want}, r.Endpoints); diff != "" {
@@ -759,7 +769,8 @@ func TestPoolRejects(t *testing.T) {
 		{"no name", pool.Config{Endpoints: []pool.Endpoint{{LLM: llm.Func(nil)}}}},
 		{"one name for two", pool.Config{Endpoints: []pool.Endpoint{ok, ok}}},
 		{"negative places", pool.Config{Endpoints: []pool.Endpoint{ok}, Slots: -1}},
-		{"an endpoint with negative places", pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(nil), Slots: -1}}}},
+		{"an endpoint with negative places", pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(nil),
+			Slots: -1}}}},
 		{"a negative quarantine", pool.Config{Endpoints: []pool.Endpoint{ok}, Quarantine: -1}},
 		{"negative tries", pool.Config{Endpoints: []pool.Endpoint{ok}, Tries: -1}},
 	} {

@@ -14,9 +14,11 @@ import (
 // Usage that lies makes no sum turn over.
 func TestPoolSumsBearAnyUsage(t *testing.T) {
 	lie := llm.Usage{PromptTokens: math.MaxInt, CachedTokens: math.MaxInt - 1, CompletionTokens: math.MaxInt}
-	p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK, Usage: &lie}, {Status: llm.OK, Streamed: math.MaxInt}}}, nil
-	})}}})
+	p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a",
+		LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK, Usage: &lie}, {Status: llm.OK, Streamed: math.MaxInt}}},
+				nil
+		})}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,9 +33,10 @@ func TestPoolSumsBearAnyUsage(t *testing.T) {
 // An endpoint that refuses a request for its own fault works, whatever it says of coming back.
 func TestPoolKeepsAnEndpointThatRefusesARequest(t *testing.T) {
 	fail := &llm.Error{Status: llm.Failed, Kind: llm.KindContextLength, RetryAfter: time.Hour, Err: fmt.Errorf("too long")}
-	p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a", LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: fail.Kind}}}, fail
-	})}}})
+	p, err := pool.New(pool.Config{Endpoints: []pool.Endpoint{{Name: "a",
+		LLM: llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+			return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed, Kind: fail.Kind}}}, fail
+		})}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,8 @@ import (
 // depend on it, so that the prompts of two parents have only the system message in common.
 func longPrograms(t *testing.T) task.Task {
 	tk, err := task.New(task.Spec{
-		Name: "long", Language: "text", System: strings.Repeat("Write a program whose number is larger. ", 20), Initial: longProgram(0),
+		Name: "long", Language: "text", System: strings.Repeat("Write a program whose number is larger. ", 20),
+		Initial: longProgram(0),
 		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
 			line, _, _ := strings.Cut(program, "\n")
 			v, err := strconv.ParseFloat(line, 64)
@@ -301,7 +302,8 @@ func TestPoolKeepsPrefixCachesWarm(t *testing.T) {
 		fmt.Fprintf(w, "%s\t%d\t%.1f%%\t%.1f%%\t%.1f%%\t%.0f%%\t%v\t%v\t\n", tt.name, tt.fit,
 			100*hits[0], 100*hits[1], 100*hits[2], 100*least, took[0].Round(time.Second), took[1].Round(time.Second))
 		if hits[1] < tt.floor*hits[0] {
-			t.Errorf("%s, %d prompts fit: %.3f of the prompt tokens from cache, less than %v of %.3f", tt.name, tt.fit, hits[1], tt.floor, hits[0])
+			t.Errorf("%s, %d prompts fit: %.3f of the prompt tokens from cache, less than %v of %.3f", tt.name, tt.fit, hits[1],
+				tt.floor, hits[0])
 		}
 		if least < 0.2 {
 			t.Errorf("%s, %d prompts fit: a replica served only %.2f of the calls", tt.name, tt.fit, least)

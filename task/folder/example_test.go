@@ -45,7 +45,9 @@ func ExampleFolder_spec() {
 	}
 	fmt.Println(f.Spec.System != "", f.Evaluation.Timeout)
 	f.Spec.System += " Bins are one unit wide."
-	f.Spec.Evaluator = eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Invalid("not yet"), nil })
+	f.Spec.Evaluator = eval.Func(func(context.Context, string) (eval.Result, error) {
+		return eval.Invalid("not yet"), nil
+	})
 	t, err := task.New(f.Spec)
 	fmt.Println(t, err)
 	// Output:

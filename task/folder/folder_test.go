@@ -22,7 +22,8 @@ func write(t *testing.T, files ...string) string {
 	}
 	for i := 0; i < len(files); i += 2 {
 		path := filepath.Join(dir, filepath.FromSlash(files[i]))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(files[i+1]), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(files[i+1]), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +51,8 @@ func TestReadTestdata(t *testing.T) {
 		{"regress",
 			task.Spec{Name: "regress", Language: "python", Ext: ".py", Feedback: 4096, Diffs: true,
 				System: "You find formulas for measurements.\nThe formula is the function model(x)."},
-			Evaluation{Suffix: ".py", Timeout: 20 * time.Second, Memory: 512 << 20, NoCascade: true, Thresholds: []float64{0.5, 0.75, 0.9}},
+			Evaluation{Suffix: ".py", Timeout: 20 * time.Second, Memory: 512 << 20, NoCascade: true,
+				Thresholds: []float64{0.5, 0.75, 0.9}},
 			[]string{
 				"config.yaml: prompt.system_message and llm.system_message differ: the first counts",
 				"config.yaml: not used here: max_iterations, checkpoint_interval, log_level, database, max_code_length, " +
@@ -59,7 +61,8 @@ func TestReadTestdata(t *testing.T) {
 				"config.yaml: line 32: evaluator.time_out is not a setting: is evaluator.timeout meant?",
 			}, "the settings that there are, and what has no effect"},
 		{"tour",
-			task.Spec{Name: "tour", Language: "python", System: "You write heuristics for round tours.", Ext: ".py", Feedback: 20480},
+			task.Spec{Name: "tour", Language: "python", System: "You write heuristics for round tours.", Ext: ".py",
+				Feedback: 20480},
 			Evaluation{Suffix: ".py", Timeout: 30 * time.Second, Thresholds: []float64{0.3, 0.4}},
 			nil, "initial.py; thresholds"},
 		{"mixture",
@@ -105,24 +108,32 @@ func TestReadErrors(t *testing.T) {
 		want, reason string
 	}{
 		{nil, Config{}, "there is no initial_program.<ending> (nor initial.<ending>, initial_prompt.<ending> or a folder initial_program), only nothing", "an empty folder"},
-		{[]string{"evaluator.py", evaluator, "program.py", program}, Config{}, "only evaluator.py, program.py", "another name: what there is"},
+		{[]string{"evaluator.py", evaluator, "program.py", program}, Config{}, "only evaluator.py, program.py",
+			"another name: what there is"},
 		{[]string{"initial_program.py", program, "initial.py", program, "evaluator.py", evaluator}, Config{},
 			"there are 2 initial programs, initial.py, initial_program.py: choose one with Config.Initial", "which one?"},
 		{[]string{"initial_program.py", program, "initial_program.rs", program, "evaluator.py", evaluator}, Config{},
 			"there are 2 initial programs, initial_program.py, initial_program.rs", "which one?"},
-		{[]string{"initial_program", program, "evaluator.py", evaluator}, Config{}, "there is no initial_program.<ending>", "candidates need an ending"},
-		{[]string{"initial_program.py", program}, Config{}, "there is no evaluator.py, only initial_program.py", "nothing to score with"},
+		{[]string{"initial_program", program, "evaluator.py", evaluator}, Config{}, "there is no initial_program.<ending>",
+			"candidates need an ending"},
+		{[]string{"initial_program.py", program}, Config{}, "there is no evaluator.py, only initial_program.py",
+			"nothing to score with"},
 		{[]string{"initial.py", program, "evaluate.py", "def main(program_path, results_dir): pass"}, Config{},
 			"evaluate.py, ShinkaEvolve's form, is called otherwise", "another form: what to do"},
-		{[]string{"initial_program.py", " \n", "evaluator.py", evaluator}, Config{}, "initial_program.py is empty", "nothing to start from"},
-		{[]string{"initial_program.py", "x\xff", "evaluator.py", evaluator}, Config{}, "initial_program.py is not UTF-8", "models write text"},
-		{[]string{"initial_program.py", strings.Repeat("x\n", maxProgram/2+1), "evaluator.py", evaluator}, Config{}, "initial_program.py is larger than 4194304 bytes", "no prompt holds that"},
+		{[]string{"initial_program.py", " \n", "evaluator.py", evaluator}, Config{}, "initial_program.py is empty",
+			"nothing to start from"},
+		{[]string{"initial_program.py", "x\xff", "evaluator.py", evaluator}, Config{}, "initial_program.py is not UTF-8",
+			"models write text"},
+		{[]string{"initial_program.py", strings.Repeat("x\n", maxProgram/2+1), "evaluator.py", evaluator}, Config{},
+			"initial_program.py is larger than 4194304 bytes", "no prompt holds that"},
 		{[]string{"initial_program.py", program, "evaluator.py", evaluator, "config.yaml", "", "config.yml", ""}, Config{},
 			"there are config.yaml and config.yml", "which one?"},
 		{[]string{"initial_program.py", program, "evaluator.py", evaluator}, Config{Settings: "config_phase_2.yaml"},
 			"there is no config_phase_2.yaml, only evaluator.py, initial_program.py", "chosen, but not there"},
-		{[]string{"initial_program.py", program, "evaluator.py", evaluator}, Config{Initial: "other.py"}, "there is no other.py", "chosen, but not there"},
-		{[]string{"initial_program.py", program, "evaluator.py", evaluator, "other", program}, Config{Initial: "other"}, "other has no ending", "candidates need an ending"},
+		{[]string{"initial_program.py", program, "evaluator.py", evaluator}, Config{Initial: "other.py"},
+			"there is no other.py", "chosen, but not there"},
+		{[]string{"initial_program.py", program, "evaluator.py", evaluator, "other", program}, Config{Initial: "other"},
+			"other has no ending", "candidates need an ending"},
 	}
 	for _, tt := range tests {
 		dir := write(t, tt.files...)
@@ -139,20 +150,24 @@ func TestReadErrors(t *testing.T) {
 }
 
 func TestReadChooses(t *testing.T) {
-	dir := write(t, "initial_program.py", "\ufeffx = 1\r\n", "initial_program.py~", "old", "initial_program.py.bak", "older", "initial.swp", "",
-		"initial_program", "x", "evaluator.py", "", "other.cc", "int x;", "config.yaml", "language: rust", "config_2.yaml", "")
+	dir := write(t, "initial_program.py", "\ufeffx = 1\r\n", "initial_program.py~", "old", "initial_program.py.bak",
+		"older", "initial.swp", "",
+		"initial_program", "x", "evaluator.py", "", "other.cc", "int x;", "config.yaml", "language: rust", "config_2.yaml",
+		"")
 	f, err := Read(dir, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f.Spec.Initial != "x = 1\r\n" || f.Spec.Name != "my-task" || f.Spec.Language != "rust" {
-		t.Errorf("%+v: copies that editors make do not count, nor do byte order marks; the folder has a space in its name", f.Spec)
+		t.Errorf("%+v: copies that editors make do not count, nor do byte order marks; the folder has a space in its name",
+			f.Spec)
 	}
 	f, err = Read(dir, Config{Initial: "other.cc", Settings: "config_2.yaml", Name: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Spec.Initial != "int x;" || f.Spec.Name != "x" || f.Spec.Language != "c++" || f.Evaluation.Suffix != ".cc" || !f.Spec.Diffs {
+	if f.Spec.Initial != "int x;" || f.Spec.Name != "x" || f.Spec.Language != "c++" || f.Evaluation.Suffix != ".cc" ||
+		!f.Spec.Diffs {
 		t.Errorf("%+v: what was chosen counts", f.Spec)
 	}
 }
@@ -175,7 +190,8 @@ func TestNameOf(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	base := []string{"initial_program.py", "x = 1", "evaluator.py", "import helper", "helper.py", "y = 1", "config.yaml", "evaluator: {timeout: 5}"}
+	base := []string{"initial_program.py", "x = 1", "evaluator.py", "import helper", "helper.py", "y = 1", "config.yaml",
+		"evaluator: {timeout: 5}"}
 	of := func(change ...string) string {
 		f, err := Read(write(t, append(slices.Clone(base), change...)...), Config{})
 		if err != nil {

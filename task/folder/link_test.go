@@ -24,7 +24,8 @@ func TestLinksOutOfTheFolder(t *testing.T) {
 		{"a file of the folder under another name", "initial_program.py", "program.py", false},
 		{"an evaluator elsewhere, which is run and not shown", "evaluator.py", private, false},
 	} {
-		dir := write(t, "program.py", "x = 1\n", "initial_program.py", "x = 1\n", "evaluator.py", "def evaluate(p): return {}\n")
+		dir := write(t, "program.py", "x = 1\n", "initial_program.py", "x = 1\n", "evaluator.py",
+			"def evaluate(p): return {}\n")
 		path := filepath.Join(dir, tt.name)
 		if strings.HasPrefix(tt.to, "..") { // to the same file
 			var err error
@@ -40,7 +41,8 @@ func TestLinksOutOfTheFolder(t *testing.T) {
 		}
 		f, err := Read(dir, Config{})
 		switch {
-		case tt.refused && (err == nil || !strings.Contains(err.Error(), tt.name) || !strings.Contains(err.Error(), "leads out of the folder")):
+		case tt.refused && (err == nil || !strings.Contains(err.Error(), tt.name) ||
+			!strings.Contains(err.Error(), "leads out of the folder")):
 			t.Errorf("%s: error %v, want one that names the link", tt.reason, err)
 		case tt.refused && f != nil:
 			t.Errorf("%s: read all the same", tt.reason)

@@ -91,7 +91,8 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 func TestDict(t *testing.T) {
 	bins := loaded(t, "testdata/bins", bare)
 	r := evaluated(t, bins, bins.Initial())
-	if !r.Valid || r.Score < 0.8 || r.Score >= 1 || !near(r.Score, 1/(1+r.Metrics["excess"])) || r.Metrics["combined_score"] != r.Score {
+	if !r.Valid || r.Score < 0.8 || r.Score >= 1 || !near(r.Score, 1/(1+r.Metrics["excess"])) ||
+		r.Metrics["combined_score"] != r.Score {
 		t.Errorf("the initial program: %+v", r)
 	}
 	better := evaluated(t, bins, strings.Replace(bins.Initial(), "LEFT = 0.5", "LEFT = -0.5", 1))
@@ -122,7 +123,8 @@ func TestArtifacts(t *testing.T) {
 	if !r.Valid || !near(r.Metrics["rmse"], rmse) || !near(r.Score, 1/(1+rmse)) {
 		t.Errorf("got %+v, want an rmse of %v", r, rmse)
 	}
-	if !strings.HasPrefix(r.Artifacts["residuals"], "worst at x=6.0: +") || !strings.Contains(r.Artifacts["stdout"], "evaluated 25 points") {
+	if !strings.HasPrefix(r.Artifacts["residuals"], "worst at x=6.0: +") ||
+		!strings.Contains(r.Artifacts["stdout"], "evaluated 25 points") {
 		t.Errorf("artifacts %q", r.Artifacts)
 	}
 	messages := regress.Prompt(task.Ask{Parents: []eval.Candidate{{Program: regress.Initial(), Result: r}}})
@@ -145,9 +147,11 @@ func TestCascade(t *testing.T) {
 		reason  string
 	}{
 		{"", 3, "the initial program reaches all thresholds"},
-		{"def tour(points):\n    return list(range(len(points)))\n", 2, "a tour in order is good enough for eight points, but not for forty"},
+		{"def tour(points):\n    return list(range(len(points)))\n", 2,
+			"a tour in order is good enough for eight points, but not for forty"},
 		{"def tour(points):\n    return [0] * len(points)\n", 1, "no tour at all"},
-		{"def tour(points):\n    if len(points) > 50: raise ValueError('too many')\n    return list(range(len(points)))\n", 2, "a stage that is not run does no harm"},
+		{"def tour(points):\n    if len(points) > 50: raise ValueError('too many')\n    return list(range(len(points)))\n", 2,
+			"a stage that is not run does no harm"},
 	}
 	tour := loaded(t, "testdata/tour", bare)
 	for _, tt := range tests {
@@ -213,7 +217,8 @@ func TestGreedyEvolvesByDiffs(t *testing.T) {
 		calls++
 		return llm.Reply{Text: replies[calls-1], Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 	})
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithEvaluator(regress, eval.Limit(regress, 1)), LLM: model, N: 1})
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithEvaluator(regress, eval.Limit(regress, 1)), LLM: model,
+		N: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +233,8 @@ func TestGreedyEvolvesByDiffs(t *testing.T) {
 	if best := arm.Best(); !strings.Contains(best.Program, "A, B, C = 2.5, -0.75, 0.3\n") || best.Result.Score < 0.9 {
 		t.Errorf("best %+v", best)
 	}
-	if errs[0] != "" || errs[1] != "" || !strings.Contains(errs[2], "block 1 of 1 matches nothing") || !strings.Contains(errs[3], "changes nothing") {
+	if errs[0] != "" || errs[1] != "" || !strings.Contains(errs[2], "block 1 of 1 matches nothing") ||
+		!strings.Contains(errs[3], "changes nothing") {
 		t.Errorf("errors %q", errs)
 	}
 }
@@ -243,9 +249,12 @@ func TestLoadErrors(t *testing.T) {
 	}{
 		{[]string{"initial.py", "x", "evaluator.py", "def score(p): pass"}, "evaluate", "no function to call"},
 		{[]string{"initial.py", "x", "evaluator.py", "def evaluate(p):\n  return {"}, "SyntaxError", "not Python"},
-		{[]string{"initial.py", "x", "evaluator.py", "import no_such_module_1\ndef evaluate(p): pass"}, "no_such_module_1", "a module that is missing"},
-		{[]string{"initial.py", "# EVOLVE-BLOCK-START\n", "evaluator.py", "def evaluate(p): pass"}, "the block that line 1 begins does not end", "half a block"},
-		{[]string{"initial.py", "x", "evaluator.py", "def evaluate(p): pass", "config.yaml", "language: a b"}, `Spec.Language is "a b"`, "two words"},
+		{[]string{"initial.py", "x", "evaluator.py", "import no_such_module_1\ndef evaluate(p): pass"}, "no_such_module_1",
+			"a module that is missing"},
+		{[]string{"initial.py", "# EVOLVE-BLOCK-START\n", "evaluator.py", "def evaluate(p): pass"},
+			"the block that line 1 begins does not end", "half a block"},
+		{[]string{"initial.py", "x", "evaluator.py", "def evaluate(p): pass", "config.yaml", "language: a b"},
+			`Spec.Language is "a b"`, "two words"},
 	}
 	for _, tt := range tests {
 		dir := write(t, tt.files...)
@@ -267,7 +276,9 @@ func TestLoadWithOwnEvaluator(t *testing.T) {
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		Evaluator: func(_ context.Context, e Evaluation) (eval.Evaluator, error) {
 			got = e
-			return eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true, Score: 3}, nil }), nil
+			return eval.Func(func(context.Context, string) (eval.Result, error) {
+				return eval.Result{Valid: true, Score: 3}, nil
+			}), nil
 		},
 	})
 	if err != nil {
@@ -289,7 +300,9 @@ func TestLoadWithOwnEvaluator(t *testing.T) {
 		t.Error(err)
 	}
 	failure := errors.New("none")
-	if _, err := Load(t.Context(), "testdata/bins", Config{Evaluator: func(context.Context, Evaluation) (eval.Evaluator, error) { return nil, failure }}); !errors.Is(err, failure) {
+	if _, err := Load(t.Context(), "testdata/bins", Config{Evaluator: func(context.Context, Evaluation) (eval.Evaluator, error) {
+		return nil, failure
+	}}); !errors.Is(err, failure) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -301,7 +314,8 @@ func TestScoresAgreeWithPlainPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), interpreter, "-B", "-c", "import evaluator; print(repr(evaluator.evaluate('initial_program.py')['combined_score']))")
+	cmd := exec.CommandContext(t.Context(), interpreter, "-B", "-c",
+		"import evaluator; print(repr(evaluator.evaluate('initial_program.py')['combined_score']))")
 	cmd.Dir = "testdata/bins"
 	out, err := cmd.Output()
 	if err != nil {

@@ -21,35 +21,53 @@ func TestSettings(t *testing.T) {
 		{"", func(f *Folder) any { return f.Spec.Diffs }, true, "an empty file says what OpenEvolve's defaults say", nil},
 		{"# nothing\n", func(f *Folder) any { return f.Spec.System }, defaultSystem, "a comment says nothing", nil},
 		{"diff_based_evolution: false", func(f *Folder) any { return f.Spec.Diffs }, false, "complete programs", nil},
-		{"diff_based_evolution: off", func(f *Folder) any { return f.Spec.Diffs }, false, "YAML 1.1's words, as OpenEvolve reads them", nil},
+		{"diff_based_evolution: off", func(f *Folder) any { return f.Spec.Diffs }, false,
+			"YAML 1.1's words, as OpenEvolve reads them", nil},
 		{"diff_based_evolution: False", func(f *Folder) any { return f.Spec.Diffs }, false, "Python's word", nil},
 		{"diff_based_evolution: null", func(f *Folder) any { return f.Spec.Diffs }, true, "null is not said", nil},
-		{"language: ~\nfile_suffix:", func(f *Folder) any { return f.Spec.Language + f.Spec.Ext }, "python.py", "null is not said", nil},
-		{"file_suffix: r", func(f *Folder) any { return f.Evaluation.Suffix + f.Spec.Ext }, ".r.r", "a dot that was forgotten", nil},
-		{"prompt: {system_message: system_message}\nllm: {system_message: A}", func(f *Folder) any { return f.Spec.System }, "A",
+		{"language: ~\nfile_suffix:", func(f *Folder) any { return f.Spec.Language + f.Spec.Ext }, "python.py",
+			"null is not said", nil},
+		{"file_suffix: r", func(f *Folder) any { return f.Evaluation.Suffix + f.Spec.Ext }, ".r.r",
+			"a dot that was forgotten", nil},
+		{"prompt: {system_message: system_message}\nllm: {system_message: A}", func(f *Folder) any { return f.Spec.System },
+			"A",
 			"the name of OpenEvolve's template is no message", nil},
 		{"prompt: {system_message: B}\nllm: {system_message: A}", func(f *Folder) any { return f.Spec.System }, "B",
 			"prompt's goes first", []string{"config.yaml: prompt.system_message and llm.system_message differ: the first counts"}},
-		{"prompt: {system_message: B}\nllm: {system_message: B}", func(f *Folder) any { return f.Spec.System }, "B", "twice the same", nil},
-		{"prompt: {system_message: ' '}", func(f *Folder) any { return f.Spec.System }, defaultSystem, "a blank message is none", nil},
-		{"prompt: {system_message: \"${HOME}\"}", func(f *Folder) any { return f.Spec.System }, "${HOME}", "nothing is read from the environment", nil},
+		{"prompt: {system_message: B}\nllm: {system_message: B}", func(f *Folder) any { return f.Spec.System }, "B",
+			"twice the same", nil},
+		{"prompt: {system_message: ' '}", func(f *Folder) any { return f.Spec.System }, defaultSystem,
+			"a blank message is none", nil},
+		{"prompt: {system_message: \"${HOME}\"}", func(f *Folder) any { return f.Spec.System }, "${HOME}",
+			"nothing is read from the environment", nil},
 		{"prompt: {max_artifact_bytes: 10}", func(f *Folder) any { return f.Spec.Feedback }, 10, "as much as is said", nil},
-		{"evaluator: {timeout: 0.5}", func(f *Folder) any { return f.Evaluation.Timeout }, 500 * time.Millisecond, "half a second", nil},
+		{"evaluator: {timeout: 0.5}", func(f *Folder) any { return f.Evaluation.Timeout }, 500 * time.Millisecond,
+			"half a second", nil},
 		{"evaluator:\n", func(f *Folder) any { return f.Evaluation.Timeout }, defaultTimeout, "an empty section", nil},
-		{"evaluator: {cascade_thresholds: []}", func(f *Folder) any { return fmt.Sprint(f.Evaluation.Thresholds) }, "[]", "no second stage", nil},
-		{"evaluator: {cascade_thresholds: [1.4, 2]}", func(f *Folder) any { return fmt.Sprint(f.Evaluation.Thresholds) }, "[1.4 2]", "beyond 1", nil},
-		{"evaluator: {cascade_evaluation: false}", func(f *Folder) any { return f.Evaluation.NoCascade }, true, "turned off", nil},
+		{"evaluator: {cascade_thresholds: []}", func(f *Folder) any { return fmt.Sprint(f.Evaluation.Thresholds) }, "[]",
+			"no second stage", nil},
+		{"evaluator: {cascade_thresholds: [1.4, 2]}", func(f *Folder) any { return fmt.Sprint(f.Evaluation.Thresholds) },
+			"[1.4 2]", "beyond 1", nil},
+		{"evaluator: {cascade_evaluation: false}", func(f *Folder) any { return f.Evaluation.NoCascade }, true, "turned off",
+			nil},
 		{"evaluator: {timeout: 5, timeout: 7}", func(f *Folder) any { return f.Evaluation.Timeout }, 7 * time.Second,
 			"Python takes the last of two", []string{"config.yaml: evaluator.timeout is given more than once: the last counts"}},
-		{"evaluator: &e {timeout: 5, cascade_evaluation: false}\nhierarchical: *e", func(f *Folder) any { return f.Evaluation.NoCascade }, true, "an alias",
+		{"evaluator: &e {timeout: 5, cascade_evaluation: false}\nhierarchical: *e",
+			func(f *Folder) any { return f.Evaluation.NoCascade }, true, "an alias",
 			[]string{"config.yaml: not used here: hierarchical"}},
-		{"base: &b {timeout: 5, cascade_evaluation: false}\nevaluator:\n  timeout: 7\n  <<: *b", func(f *Folder) any { return fmt.Sprint(f.Evaluation.NoCascade, f.Evaluation.Timeout) }, "true 7s",
+		{"base: &b {timeout: 5, cascade_evaluation: false}\nevaluator:\n  timeout: 7\n  <<: *b",
+			func(f *Folder) any { return fmt.Sprint(f.Evaluation.NoCascade, f.Evaluation.Timeout) }, "true 7s",
 			"what is merged does not override", []string{"config.yaml: not used here: base"}},
-		{"enforce_evolve_blocks: false", func(f *Folder) any { return f.Spec.IgnoreMarkers }, true, "without markers there is nothing to warn of", nil},
-		{"enforce_evolve_blocks: true", func(f *Folder) any { return f.Spec.IgnoreMarkers }, false, "as here by default", nil},
-		{"llm: {api_key: sk-1234, sistem_message: sk-5678}", func(f *Folder) any { return "" }, "", "no warning shows a value",
-			[]string{"config.yaml: not used here: llm.api_key", "config.yaml: line 1: llm.sistem_message is not a setting: is llm.system_message meant?"}},
-		{"island: 3\ndatabase: {islands: 3}", func(f *Folder) any { return "" }, "", "of a section that is not used, its name",
+		{"enforce_evolve_blocks: false", func(f *Folder) any { return f.Spec.IgnoreMarkers }, true,
+			"without markers there is nothing to warn of", nil},
+		{"enforce_evolve_blocks: true", func(f *Folder) any { return f.Spec.IgnoreMarkers }, false, "as here by default",
+			nil},
+		{"llm: {api_key: sk-1234, sistem_message: sk-5678}", func(f *Folder) any { return "" }, "",
+			"no warning shows a value",
+			[]string{"config.yaml: not used here: llm.api_key",
+				"config.yaml: line 1: llm.sistem_message is not a setting: is llm.system_message meant?"}},
+		{"island: 3\ndatabase: {islands: 3}", func(f *Folder) any { return "" }, "",
+			"of a section that is not used, its name",
 			[]string{"config.yaml: not used here: island, database"}},
 	}
 	for _, tt := range tests {
@@ -69,14 +87,18 @@ func TestSettings(t *testing.T) {
 
 func TestSettingsErrors(t *testing.T) {
 	tests := []struct{ config, want, reason string }{
-		{"evaluator:\n  timeout: soon", `config.yaml: line 2: evaluator.timeout is "soon": need a number from 0.001 to 2.592e+06`, "no number"},
+		{"evaluator:\n  timeout: soon",
+			`config.yaml: line 2: evaluator.timeout is "soon": need a number from 0.001 to 2.592e+06`, "no number"},
 		{"evaluator: {timeout: 0}", "evaluator.timeout is \"0\"", "no time at all"},
 		{"evaluator: {timeout: -1}", "evaluator.timeout is \"-1\"", "less than none"},
 		{"evaluator: {timeout: .nan}", "evaluator.timeout is \".nan\"", "not finite"},
 		{"evaluator: {timeout: [1]}", "evaluator.timeout is a list or mapping", "not one number"},
-		{"evaluator: {cascade_evaluation: maybe}", "evaluator.cascade_evaluation is \"maybe\": need true or false", "neither"},
-		{"evaluator: {cascade_thresholds: 0.5}", "evaluator.cascade_thresholds is \"0.5\": need a list of finite numbers", "not a list"},
-		{"evaluator: {cascade_thresholds: [0.5, high]}", "evaluator.cascade_thresholds is a list or mapping: need a list of finite numbers", "no number"},
+		{"evaluator: {cascade_evaluation: maybe}", "evaluator.cascade_evaluation is \"maybe\": need true or false",
+			"neither"},
+		{"evaluator: {cascade_thresholds: 0.5}", "evaluator.cascade_thresholds is \"0.5\": need a list of finite numbers",
+			"not a list"},
+		{"evaluator: {cascade_thresholds: [0.5, high]}",
+			"evaluator.cascade_thresholds is a list or mapping: need a list of finite numbers", "no number"},
 		{"evaluator: {cascade_thresholds: [.inf]}", "need a list of finite numbers", "not finite"},
 		{"evaluator: 3", "line 1: evaluator is not a mapping", "not a section"},
 		{"- a\n", "line 1: the file is not a mapping", "a list"},
@@ -101,7 +123,8 @@ func bomb() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 {x: 1}\n")
 	for i := range 9 {
-		fmt.Fprintf(&b, "a%d: &a%d {<<: [%s]}\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 10), ","))
+		fmt.Fprintf(&b, "a%d: &a%d {<<: [%s]}\n", i+1, i+1,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 10), ","))
 	}
 	return b.String() + "prompt: {<<: *a9}\n"
 }
@@ -119,7 +142,8 @@ func TestDistance(t *testing.T) {
 	tests := []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"timeout", "time_out", 1}, {"flaw", "lawn", 2}, {"same", "same", 0}}
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"timeout", "time_out", 1},
+		{"flaw", "lawn", 2}, {"same", "same", 0}}
 	for _, tt := range tests {
 		if got := distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)

@@ -44,7 +44,8 @@ func TestSeveralFiles(t *testing.T) {
 		}
 		return r
 	}
-	if r := score(pair.Initial()); !r.Valid || r.Score != 2 || r.Artifacts["files"] != "codes/__init__.py codes/decode.py codes/encode.py main.py" {
+	if r := score(pair.Initial()); !r.Valid || r.Score != 2 ||
+		r.Artifacts["files"] != "codes/__init__.py codes/decode.py codes/encode.py main.py" {
 		t.Errorf("the initial program: %+v", r)
 	}
 	both, err := of.ParseFrom(pair.Initial(), repairs[0]+repairs[1])
@@ -68,7 +69,8 @@ func TestSeveralFiles(t *testing.T) {
 		t.Errorf("an evaluator for a tuner: %v", err)
 	}
 	prompt := pair.Prompt(task.Ask{Parents: []eval.Candidate{{Program: pair.Initial(), Result: score(pair.Initial())}}})
-	if text := prompt[len(prompt)-1].Content; !strings.Contains(text, "codes/encode.py:") || !strings.Contains(text, "def write(n):") {
+	if text := prompt[len(prompt)-1].Content; !strings.Contains(text, "codes/encode.py:") ||
+		!strings.Contains(text, "def write(n):") {
 		t.Errorf("the prompt is\n%s", text)
 	}
 }
@@ -108,7 +110,8 @@ func TestEvaluatorOfSeveralFiles(t *testing.T) {
 			return eval.Result{Valid: true}, nil
 		}), nil
 	}
-	own, err := Load(t.Context(), write(t, "evaluator.py", "", "initial_program/a.py", "a", "initial_program/sub/b.txt", "b\n"), cfg)
+	own, err := Load(t.Context(), write(t, "evaluator.py", "", "initial_program/a.py", "a", "initial_program/sub/b.txt",
+		"b\n"), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +156,8 @@ func TestInitialFolders(t *testing.T) {
 	}
 	linked := write(t, "evaluator.py", "", "initial_program/a.py", "a\n")
 	outside := write(t, "evaluator.py", "", "elsewhere/a.py", "a\n")
-	if err := errors.Join(os.Symlink("a.py", filepath.Join(linked, "initial_program", "link")), os.Rename(filepath.Join(outside, "elsewhere"), outside+"-moved"),
+	if err := errors.Join(os.Symlink("a.py", filepath.Join(linked, "initial_program", "link")),
+		os.Rename(filepath.Join(outside, "elsewhere"), outside+"-moved"),
 		os.Symlink(outside+"-moved", filepath.Join(outside, "initial_program"))); err != nil {
 		t.Skip(err) // a Windows user may not
 	}
@@ -163,7 +167,8 @@ func TestInitialFolders(t *testing.T) {
 		{"a folder elsewhere", outside, "there is no initial_program"},
 		{"no text", write(t, "evaluator.py", "", "initial_program/a.pyc", "\xff\x00"), "is no text"},
 		{"nothing", write(t, "evaluator.py", "", "initial_program/a.py", ""), "has no text"},
-		{"too much", write(t, "evaluator.py", "", "initial_program/a.py", strings.Repeat("x", maxProgram+1)), "has more than 1048576 bytes"},
+		{"too much", write(t, "evaluator.py", "", "initial_program/a.py", strings.Repeat("x", maxProgram+1)),
+			"has more than 1048576 bytes"},
 	} {
 		if _, err := Read(c.dir, Config{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
@@ -173,7 +178,8 @@ func TestInitialFolders(t *testing.T) {
 
 // Fingerprints of folders are those of earlier versions, which journals hold.
 func TestFingerprintsStay(t *testing.T) {
-	for dir, want := range map[string]string{"bins": "e4145e26a8d17246", "tour": "c5ee2b3cc4845516", "regress": "c5d562482d735133", "mixture": "bc9e7ac5e971812e"} {
+	for dir, want := range map[string]string{"bins": "e4145e26a8d17246", "tour": "c5ee2b3cc4845516",
+		"regress": "c5d562482d735133", "mixture": "bc9e7ac5e971812e"} {
 		f, err := Read("testdata/"+dir, Config{})
 		if err != nil || fmt.Sprint(f.Fingerprint) != want {
 			t.Errorf("%s: %+v, %v; want %s", dir, f, err, want)

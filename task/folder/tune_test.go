@@ -18,7 +18,8 @@ func TestTuneEvaluator(t *testing.T) {
 	}{
 		{"def evaluate(p): return 0.75\ndef evaluate_tune(p): return 0.5\n", 0.75, 0.5, "", "its own"},
 		{"def evaluate_stage1(p): return 0.6\ndef evaluate_stage2(p): return 0.25\n", 0.25, 0.6, "", "the first stage alone"},
-		{"def evaluate_stage1(p): return 0.6\ndef evaluate_stage2(p): return 0.25\ndef evaluate_tune(p): return 0.1\n", 0.25, 0.1, "", "its own comes first"},
+		{"def evaluate_stage1(p): return 0.6\ndef evaluate_stage2(p): return 0.25\ndef evaluate_tune(p): return 0.1\n", 0.25,
+			0.1, "", "its own comes first"},
 		{"def evaluate(p): return 0.75\n", 0.75, 0, "neither evaluate_tune nor evaluate_stage1", "none"},
 	} {
 		dir := t.TempDir()

@@ -47,7 +47,8 @@ func TestDecodeAccepts(t *testing.T) {
 }
 
 func FuzzDecodeRows(f *testing.F) {
-	for _, s := range []string{`[[1,2],[3,4]]`, `[[1,2],[3,null]]`, `[[1e308,-1e308],[5e-324,0]]`, `{}`, `[[`, `[[1,2],[3,1e999]]`} {
+	for _, s := range []string{`[[1,2],[3,4]]`, `[[1,2],[3,null]]`, `[[1e308,-1e308],[5e-324,0]]`, `{}`, `[[`,
+		`[[1,2],[3,1e999]]`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

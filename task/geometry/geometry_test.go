@@ -97,7 +97,8 @@ func invalid(t *testing.T, p geometry.Problem, output, want string) {
 	t.Helper()
 	r := p.Score([]byte(output))
 	if r.Valid || r.Score != 0 || !strings.Contains(r.Reason, want) {
-		t.Errorf("%.100s: valid %v, score %v, reason %q; want it invalid because of %q", output, r.Valid, r.Score, r.Reason, want)
+		t.Errorf("%.100s: valid %v, score %v, reason %q; want it invalid because of %q", output, r.Valid, r.Score, r.Reason,
+			want)
 	}
 }
 

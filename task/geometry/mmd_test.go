@@ -51,7 +51,8 @@ func TestMinMaxDistanceRefuses(t *testing.T) {
 		{"an object of points", encode(t, map[string]any{"points": square()}), "want a list of 16"},
 		{"two the same", encode(t, twins), "points 3 and 7 are the same"},
 		{"all the same", encode(t, make([][2]float64, 16)), "points 0 and 1 are the same"},
-		{"zero and negative zero", encode(t, [][]any{{0, 0}, {0, 0}})[:1] + "[0,0],[-0.0,0]," + encode(t, square()[2:])[1:], "points 0 and 1 are the same"},
+		{"zero and negative zero", encode(t, [][]any{{0, 0}, {0, 0}})[:1] + "[0,0],[-0.0,0]," + encode(t, square()[2:])[1:],
+			"points 0 and 1 are the same"},
 	} {
 		t.Run(c.why, func(t *testing.T) { invalid(t, p, c.output, c.want) })
 	}
@@ -81,7 +82,8 @@ func TestMinMaxDistanceScale(t *testing.T) {
 	far := square()
 	far[0] = []float64{1e300, 0}
 	near(t, "with one point far away, the score", valid(t, p, encode(t, far)), 0, 0)
-	near(t, "with two points that almost coincide, the score", valid(t, p, encode(t, append(square()[:15], []float64{1e-200, 0}))), 0, 0)
+	near(t, "with two points that almost coincide, the score",
+		valid(t, p, encode(t, append(square()[:15], []float64{1e-200, 0}))), 0, 0)
 }
 
 // TestMinMaxDistanceInvariance moves, turns, stretches and reorders random points, and compares with

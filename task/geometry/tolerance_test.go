@@ -84,7 +84,8 @@ func TestToleranceIsTold(t *testing.T) {
 	exact, told := r.Metrics["exact_paper_score"]
 	gain := (r.Metrics["paper_score"] - best.Metrics["paper_score"]) * 2.635
 	if !told || gain < 1.29e-5 || exact > best.Metrics["paper_score"]+1e-12 {
-		t.Errorf("paper_score %.9f, exact %.9f: the tolerance is worth %g of the sum, want 1.3e-5", r.Metrics["paper_score"], exact, gain)
+		t.Errorf("paper_score %.9f, exact %.9f: the tolerance is worth %g of the sum, want 1.3e-5", r.Metrics["paper_score"],
+			exact, gain)
 	}
 	t.Logf("sum of radii by the papers' rule %.9f, without the tolerance %.9f, of the packing itself %.9f",
 		r.Metrics["paper_score"]*2.635, exact*2.635, best.Metrics["sum_radii"])

@@ -76,7 +76,8 @@ func config(t *testing.T) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Name: "sorting", Initial: initial, Driver: driver, Machine: m, Folder: t.TempDir(), Logger: quiet, Build: 10 * time.Minute,
+	return Config{Name: "sorting", Initial: initial, Driver: driver, Machine: m, Folder: t.TempDir(), Logger: quiet,
+		Build: 10 * time.Minute,
 		Timing: timing.Config{Input: numbers(40_000), Pairs: 9, Timeout: 10 * time.Second, Memory: 2 << 30, Bytes: 1 << 20,
 			Others: func(r *rand.Rand) [][]byte { return [][]byte{nil, numbers(1)(r), numbers(999)(r)} }}}
 }
@@ -120,7 +121,8 @@ func TestScores(t *testing.T) {
 	cfg.Test = test
 	s := sorting(t, cfg)
 	settles(t, s, s.Initial(), 0.5, 2)
-	twice := strings.Replace(initial, "{ slices.Sort(xs) }", "{ slices.Sort(slices.Clone(xs)); slices.Sort(slices.Clone(xs)); slices.Sort(xs) }", 1)
+	twice := strings.Replace(initial, "{ slices.Sort(xs) }",
+		"{ slices.Sort(slices.Clone(xs)); slices.Sort(slices.Clone(xs)); slices.Sort(xs) }", 1)
 	settles(t, s, twice, 0, 0.7)
 	for _, tt := range []struct{ why, program, said string }{
 		{"the test fails", "package sorting\nfunc Sort(xs []int) {}", "not sorted"},
@@ -161,10 +163,12 @@ func Sort(xs []int) {
 }`, false},
 		{"is right while it is warmed up", `var calls int
 func Sort(xs []int) { if calls++; calls < 5 { work(xs) } }`, false},
-		{"is right where it takes a call for a check, by its length", `func Sort(xs []int) { if len(xs) < 5000 { work(xs) } }`, false},
+		{"is right where it takes a call for a check, by its length",
+			`func Sort(xs []int) { if len(xs) < 5000 { work(xs) } }`, false},
 		{"is right but seldom", `var calls int
 func Sort(xs []int) { if calls++; calls % 3 != 0 { work(xs) } }`, false},
-		{"sorts all but a few", `func Sort(xs []int) { if len(xs) > 8 { work(xs[:len(xs)*99/100]) } else { work(xs) } }`, false},
+		{"sorts all but a few", `func Sort(xs []int) { if len(xs) > 8 { work(xs[:len(xs)*99/100]) } else { work(xs) } }`,
+			false},
 		{"answers in order with other numbers", `func Sort(xs []int) { for i := range xs { xs[i] = i } }`, false},
 		{"answers at once and goes on in a goroutine", `func Sort(xs []int) { go work(xs) }`, true}, // which may come first
 		{"answers half and goes on in a goroutine", `func Sort(xs []int) {

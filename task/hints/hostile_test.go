@@ -38,24 +38,29 @@ func TestHostileGo(t *testing.T) {
 		heap         int  // what the compiler is asked for: 1 if it compiles
 	}{
 		{"as it should be", "package p" + loop, false, 1},
-		{"a directive that would run a command, if it were obeyed", "package p\n//go:generate touch " + left + loop, false, 1},
-		{"an embedded file of somebody else's", "package p\nimport _ \"embed\"\n//go:embed " + secret + "\nvar s string" + loop, false, 0},
+		{"a directive that would run a command, if it were obeyed", "package p\n//go:generate touch " + left + loop, false,
+			1},
+		{"an embedded file of somebody else's", "package p\nimport _ \"embed\"\n//go:embed " + secret + "\nvar s string" +
+			loop, false, 0},
 		{"C code", "package p\n/*\n#include \"" + secret + "\"\n*/\nimport \"C\"" + loop, false, 0},
 		{"C flags without an import", "package p\n//#cgo CFLAGS: -fplugin=/tmp/x.so" + loop, false, 1},
 		{"a file of another name", "package p\n//line /etc/passwd:1" + loop, false, 1},
-		{"a name of another package's function", "package p\nimport _ \"unsafe\"\n//go:linkname F runtime.F" + loop, false, 1},
+		{"a name of another package's function", "package p\nimport _ \"unsafe\"\n//go:linkname F runtime.F" + loop, false,
+			1},
 		{"a package that nobody has", "package p\nimport _ \"example.com/evil\"" + loop, false, 0},
 		{"a relative import", "package p\nimport _ \"../../secret\"" + loop, false, 0},
 		{"an absolute import", "package p\nimport _ \"/etc\"" + loop, false, 0},
 		{"a build constraint", "//go:build ignore\n\npackage p" + loop, false, 1},
 		{"carriage returns in comments", "package p /* a\r\nb\r */ // c\r\r\n" + loop, false, 1},
 		{"a message like the compiler's", "package p\nconst s = \"\\nprogram.go:4:1: moved to heap: x\"" + loop, false, 1},
-		{"a string of 2^50 bytes", "package p\nconst a = \"" + strings.Repeat("x", 1024) + "\"\nconst b = " + doubled("a", 40) + loop, false, 0},
+		{"a string of 2^50 bytes", "package p\nconst a = \"" + strings.Repeat("x", 1024) + "\"\nconst b = " +
+			doubled("a", 40) + loop, false, 0},
 		{"an array as large as memory", "package p\nvar x [1 << 40]int" + loop, false, 0},
 		{"types in a circle", "package p\ntype T [2]T" + loop, false, 0},
 		{"nesting", "package p\nvar x = " + strings.Repeat("(", 30000) + "1" + strings.Repeat(")", 30000) + loop, false, 0},
 		{"nested types", "package p\nvar x " + strings.Repeat("[]", 30000) + "int" + loop, false, 0},
-		{"nested functions", "package p\nfunc f() { " + strings.Repeat("func() { for {", 2000) + strings.Repeat("}}()", 2000) + "}" + loop, false, 0},
+		{"nested functions", "package p\nfunc f() { " + strings.Repeat("func() { for {", 2000) +
+			strings.Repeat("}}()", 2000) + "}" + loop, false, 0},
 		{"too long", "package p\n" + strings.Repeat("// long\n", 10000), true, 0},
 		{"no Go", "SELECT 1", true, 0},
 		{"nothing", "", true, 0},
@@ -140,7 +145,8 @@ func TestHintsAreTheSameEachTime(t *testing.T) {
 		new           func(testing.TB) task.Hints
 	}{
 		{"testdata/labelled.go.txt", "//", goFile, func(t testing.TB) task.Hints { return newGo(t, false) }},
-		{"testdata/labelled.py.txt", "#", func(s string) string { return s }, func(t testing.TB) task.Hints { return newPython(t, nil) }},
+		{"testdata/labelled.py.txt", "#", func(s string) string { return s },
+			func(t testing.TB) task.Hints { return newPython(t, nil) }},
 	} {
 		t.Run(filepath.Base(tt.file), func(t *testing.T) {
 			one, other := tt.new(t), tt.new(t)

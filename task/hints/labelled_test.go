@@ -101,9 +101,12 @@ func TestLabelled(t *testing.T) {
 		hints               func(testing.TB) task.Hints
 		right               tally
 	}{
-		{"Go, with the compiler", "testdata/labelled.go.txt", "//", goFile, func(t testing.TB) task.Hints { return newGo(t, false) }, tally{12, 13, 14}},
-		{"Go, by syntax alone", "testdata/labelled.go.txt", "//", goFile, func(t testing.TB) task.Hints { return newGo(t, true) }, tally{7, 9, 14}},
-		{"Python", "testdata/labelled.py.txt", "#", func(s string) string { return s }, func(t testing.TB) task.Hints { return newPython(t, nil) }, tally{13, 13, 16}},
+		{"Go, with the compiler", "testdata/labelled.go.txt", "//", goFile,
+			func(t testing.TB) task.Hints { return newGo(t, false) }, tally{12, 13, 14}},
+		{"Go, by syntax alone", "testdata/labelled.go.txt", "//", goFile,
+			func(t testing.TB) task.Hints { return newGo(t, true) }, tally{7, 9, 14}},
+		{"Python", "testdata/labelled.py.txt", "#", func(s string) string { return s },
+			func(t testing.TB) task.Hints { return newPython(t, nil) }, tally{13, 13, 16}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			reader := tt.hints(t)

@@ -54,7 +54,8 @@ func search(t *testing.T, path string, model *asked, resume bool) *evolve.Result
 	if err != nil {
 		t.Fatal(err)
 	}
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithHints(longest, newGo(t, false)), LLM: model, N: 3, Seed: 1})
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithHints(longest, newGo(t, false)), LLM: model, N: 3,
+		Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

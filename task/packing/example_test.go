@@ -32,8 +32,10 @@ func ExampleProblem_Task() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("train: %.2f %% over the bound, best fit %.2f %%\n", 100*train.Metrics["excess"], 100*train.Metrics["best_fit_excess"])
-	fmt.Printf("test:  %.2f %% over the bound, best fit %.2f %%\n", 100*test.Metrics["excess"], 100*test.Metrics["best_fit_excess"])
+	fmt.Printf("train: %.2f %% over the bound, best fit %.2f %%\n", 100*train.Metrics["excess"],
+		100*train.Metrics["best_fit_excess"])
+	fmt.Printf("test:  %.2f %% over the bound, best fit %.2f %%\n", 100*test.Metrics["excess"],
+		100*test.Metrics["best_fit_excess"])
 	// Output:
 	// train: 2.13 % over the bound, best fit 4.01 %
 	// test:  1.89 % over the bound, best fit 4.08 %

@@ -27,7 +27,8 @@ func TestReadCases(t *testing.T) {
 		}
 	}
 	gone := errors.New("gone")
-	if _, err := text.ReadCases(io.MultiReader(strings.NewReader(`{"input": "x"}`), iotest.ErrReader(gone))); !errors.Is(err, gone) {
+	if _, err := text.ReadCases(io.MultiReader(strings.NewReader(`{"input": "x"}`),
+		iotest.ErrReader(gone))); !errors.Is(err, gone) {
 		t.Errorf("a file that cannot be read: %v", err)
 	}
 }
@@ -41,7 +42,8 @@ func TestDivide(t *testing.T) {
 	s := text.Divide(cases)
 	slices.Reverse(cases)
 	r := text.Divide(cases)
-	if !slices.Equal(s.Train, r.Train) || !slices.Equal(s.Validation, r.Validation) || !slices.Equal(s.HeldOut, r.HeldOut) {
+	if !slices.Equal(s.Train, r.Train) || !slices.Equal(s.Validation, r.Validation) ||
+		!slices.Equal(s.HeldOut, r.HeldOut) {
 		t.Errorf("%v and %v", s, r)
 	}
 	all := slices.Concat(s.Train, s.Validation, s.HeldOut)
@@ -55,7 +57,8 @@ func FuzzReadCases(f *testing.F) {
 	f.Add(`{"id": "a", "input": "x", "want": [1], "set": "train"}` + "\n" + `{"input": "y"}`)
 	f.Fuzz(func(t *testing.T, file string) {
 		s, err := text.ReadCases(strings.NewReader(file))
-		if n := len(s.Train) + len(s.Validation) + len(s.HeldOut); err == nil && n > strings.Count(file, "\n")+1 || err != nil && n > 0 {
+		if n := len(s.Train) + len(s.Validation) + len(s.HeldOut); err == nil && n > strings.Count(file, "\n")+1 ||
+			err != nil && n > 0 {
 			t.Errorf("%d cases of %q: %v", n, file, err)
 		}
 	})

@@ -33,7 +33,8 @@ var reflective = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, e
 })
 
 func answered(text string) llm.Reply {
-	return llm.Reply{Text: text, Attempts: []llm.Attempt{{Status: llm.OK, MaxTokens: 100, Usage: &llm.Usage{PromptTokens: 20, CompletionTokens: 5}}}}
+	return llm.Reply{Text: text, Attempts: []llm.Attempt{{Status: llm.OK, MaxTokens: 100,
+		Usage: &llm.Usage{PromptTokens: 20, CompletionTokens: 5}}}}
 }
 
 // words are nine cases, three to a set.
@@ -94,7 +95,9 @@ func ExampleTask_Minibatch() {
 	}
 	p, err := population.New(population.Config{
 		Task: t, LLM: reflective, N: 1, Archive: population.Fronts(), Select: population.FrontFrequency(),
-		Gates: []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator { return t.Minibatch(v.Birth, 3) }}},
+		Gates: []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator {
+			return t.Minibatch(v.Birth, 3)
+		}}},
 	})
 	if err != nil {
 		panic(err)
@@ -175,7 +178,8 @@ func ExampleGraded() {
 func ExampleTask_ParsePart() {
 	sets := words()
 	t, err := text.New(text.Config{
-		Name: "shout", Parts: []text.Part{{Name: "role", Text: "You are a crier."}, {Name: "rules", Text: "Repeat the word."}},
+		Name: "shout", Parts: []text.Part{{Name: "role", Text: "You are a crier."},
+			{Name: "rules", Text: "Repeat the word."}},
 		Target: shouter, Train: sets.Train, Validation: sets.Validation, HeldOut: sets.HeldOut, Score: text.Exact,
 	})
 	if err != nil {

@@ -103,7 +103,8 @@ func judged(t *testing.T, url string) *population.Population {
 		return float64(len(reply)%5) / 5, "Write it otherwise."
 	}
 	tk := newTask(t, c)
-	p, err := population.New(population.Config{Task: tk, LLM: model, N: 6, Seed: 40, Archive: population.Fronts(), Select: population.FrontFrequency(),
+	p, err := population.New(population.Config{Task: tk, LLM: model, N: 6, Seed: 40, Archive: population.Fronts(),
+		Select: population.FrontFrequency(),
 		Gates: []population.Gate{
 			&population.Unlike{Most: 0.1, Shingle: 1, Judge: model},
 			population.Screen{On: func(v *population.View) eval.Evaluator { return tk.Minibatch(v.Step, 2) }, Ties: true},
@@ -124,11 +125,13 @@ func runJudged(t *testing.T, path, url string) report.Bandit {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{judged(t, url)}, Budget: evolve.Budget{Rounds: 5}, Journal: j})
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{judged(t, url)}, Budget: evolve.Budget{Rounds: 5},
+		Journal: j})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: llm.Models()[0]}, ArmSeeds: make([]uint32, 1)})
+	return report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: llm.Models()[0]},
+		ArmSeeds: make([]uint32, 1)})
 }
 
 // byKind is what a report says of calls, by what they were for.
@@ -161,7 +164,8 @@ func TestLedgerAddsUpWithTheServer(t *testing.T) {
 	if diff := cmp.Diff(log.seen, want, cmp.AllowUnexported(usage{})); diff != "" {
 		t.Fatalf("the server's log and the result differ (-server +result):\n%s", diff)
 	}
-	if kinds := slices.Sorted(maps.Keys(want)); !slices.Equal(kinds, []string{"child", "evaluation", "insights", "judge"}) {
+	if kinds := slices.Sorted(maps.Keys(want)); !slices.Equal(kinds,
+		[]string{"child", "evaluation", "insights", "judge"}) {
 		t.Fatalf("calls are of the kinds %v, so the test does not see the others", kinds)
 	}
 	checkFLOPs(t, file, log.seen)
@@ -170,7 +174,8 @@ func TestLedgerAddsUpWithTheServer(t *testing.T) {
 		again, more := serve(t)
 		resumed := runJudged(t, cut.Path, again.URL)
 		if diff := cmp.Diff(want, byKind(resumed), cmp.AllowUnexported(usage{})); diff != "" {
-			t.Fatalf("killed after record %d of %d, the result has other calls (-undisturbed +resumed):\n%s", cut.Records, cut.Of, diff)
+			t.Fatalf("killed after record %d of %d, the result has other calls (-undisturbed +resumed):\n%s", cut.Records,
+				cut.Of, diff)
 		}
 		checkFLOPs(t, resumed, log.seen)
 		had, sent, all := cut.Count("completion"), 0, 0
@@ -181,10 +186,12 @@ func TestLedgerAddsUpWithTheServer(t *testing.T) {
 			all += u.calls
 		}
 		if had+sent != all {
-			t.Errorf("killed after record %d of %d: %d answers are kept and %d requests are sent, of %d calls", cut.Records, cut.Of, had, sent, all)
+			t.Errorf("killed after record %d of %d: %d answers are kept and %d requests are sent, of %d calls", cut.Records,
+				cut.Of, had, sent, all)
 		}
 		if begun := cut.Count("begin"); resumed.Total != nil && resumed.Total.Lost != begun-had {
-			t.Errorf("killed after record %d: %d calls were begun and %d have an answer; %d are lost", cut.Records, begun, had, resumed.Total.Lost)
+			t.Errorf("killed after record %d: %d calls were begun and %d have an answer; %d are lost", cut.Records, begun, had,
+				resumed.Total.Lost)
 		}
 	}
 }
@@ -250,7 +257,8 @@ func TestRunsEndAmidEvaluations(t *testing.T) {
 		for cut := range killtest.About(t, path, 2, 3) {
 			first, before := run(cut.Path), sent()
 			if again := run(cut.Path); !bytes.Equal(first, again) || sent() != before {
-				t.Fatalf("%s: with %d of %d records: %d calls again, and another result:\n%.2000s", tt.reason, cut.Records, cut.Of, sent()-before, cmp.Diff(string(first), string(again)))
+				t.Fatalf("%s: with %d of %d records: %d calls again, and another result:\n%.2000s", tt.reason, cut.Records, cut.Of,
+					sent()-before, cmp.Diff(string(first), string(again)))
 			}
 		}
 	}

@@ -13,7 +13,8 @@ import (
 
 // Parts come back as they were, whatever is in them.
 func FuzzJoinParts(f *testing.F) {
-	for _, s := range []string{"", "a\nb", "\n", "--- part: b ---", "\\--- part: b ---\n\\\\--- part: x ---", "--- part: b --- \r", "\x1b[0m", "---"} {
+	for _, s := range []string{"", "a\nb", "\n", "--- part: b ---", "\\--- part: b ---\n\\\\--- part: x ---",
+		"--- part: b --- \r", "\x1b[0m", "---"} {
 		f.Add(s, "end")
 		f.Add("begin", s)
 	}
@@ -53,8 +54,10 @@ func TestParsePart(t *testing.T) {
 	tk := parted(t)
 	for _, tt := range []struct{ reply, want, says, reason string }{
 		{"Here:\n```\nBe loud.\n```", "--- part: role ---\nYou shout.\n--- part: rules ---\nBe loud.", "", "the part alone"},
-		{"```\n--- part: role ---\nMeddled.\n--- part: rules ---\nBe loud.\n```", "--- part: role ---\nYou shout.\n--- part: rules ---\nBe loud.", "", "of the whole prompt that part is taken"},
-		{"````\nSay:\n```\nx\n```\n````", "--- part: role ---\nYou shout.\n--- part: rules ---\nSay:\n```\nx\n```", "", "blocks within a prompt"},
+		{"```\n--- part: role ---\nMeddled.\n--- part: rules ---\nBe loud.\n```",
+			"--- part: role ---\nYou shout.\n--- part: rules ---\nBe loud.", "", "of the whole prompt that part is taken"},
+		{"````\nSay:\n```\nx\n```\n````", "--- part: role ---\nYou shout.\n--- part: rules ---\nSay:\n```\nx\n```", "",
+			"blocks within a prompt"},
 		{"```\nRepeat the word.\n```", "", task.ErrUnchanged.Error(), "what it was"},
 		{"```\n--- part: other ---\nx\n```", "", `"other"`, "parts of another prompt"},
 		{"", "", "empty", "nothing"},
@@ -90,7 +93,8 @@ func TestPromptForAPart(t *testing.T) {
 	tk := parted(t)
 	ask := task.Ask{Parents: []eval.Candidate{{Program: tk.Initial(), Result: eval.Result{Valid: true}}}, Part: "rules"}
 	m := tk.Prompt(ask)
-	if last := m[len(m)-1].Content; !strings.Contains(last, `change is "rules"`) || strings.Contains(last, "one complete program") {
+	if last := m[len(m)-1].Content; !strings.Contains(last, `change is "rules"`) ||
+		strings.Contains(last, "one complete program") {
 		t.Errorf("it asks:\n%s", last)
 	}
 }

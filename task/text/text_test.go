@@ -23,7 +23,8 @@ import (
 // config is that of nine words, which are to be shouted.
 func config() text.Config {
 	s := words()
-	return text.Config{Name: "shout", Initial: "Repeat the word.", Target: shouter, Score: text.Exact, Train: s.Train, Validation: s.Validation, HeldOut: s.HeldOut}
+	return text.Config{Name: "shout", Initial: "Repeat the word.", Target: shouter, Score: text.Exact, Train: s.Train,
+		Validation: s.Validation, HeldOut: s.HeldOut}
 }
 
 func newTask(t *testing.T, c text.Config) *text.Task {
@@ -69,7 +70,8 @@ func TestNewChecksItsConfig(t *testing.T) {
 		{func(c *text.Config) { c.Train = nil }, "Train has 0", "there would be no feedback"},
 		{func(c *text.Config) { c.HeldOut = nil }, "HeldOut has 0", "the claim could not be checked"},
 		{func(c *text.Config) { c.HeldOut = c.Validation }, "same ID", "they would not be held out"},
-		{func(c *text.Config) { c.HeldOut = []text.Case{{ID: "new", Input: c.Train[0].Input}} }, "same input", "nor would they under another name"},
+		{func(c *text.Config) { c.HeldOut = []text.Case{{ID: "new", Input: c.Train[0].Input}} }, "same input",
+			"nor would they under another name"},
 		{func(c *text.Config) { c.Train = []text.Case{{Input: "x"}} }, "ID is", "results name cases"},
 		{func(c *text.Config) { c.Worst = math.NaN() }, "Worst is NaN", "no score is"},
 		{func(c *text.Config) { c.Show = -1 }, "Show is -1", "not a number of cases"},
@@ -78,7 +80,8 @@ func TestNewChecksItsConfig(t *testing.T) {
 		c := config()
 		tt.change(&c)
 		_, err := text.New(c)
-		if (err != nil) != (tt.want != "") || err != nil && (!strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "text: ")) {
+		if (err != nil) != (tt.want != "") || err != nil &&
+			(!strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "text: ")) {
 			t.Errorf("%v, want %q: %s", err, tt.want, tt.reason)
 		}
 	}
@@ -229,7 +232,8 @@ func TestSomeUnanswered(t *testing.T) {
 		}
 		return shouter(ctx, req)
 	})
-	if r := evaluate(t, newTask(t, c), "in capital letters"); !r.Valid || !slices.Equal(r.Cases, []float64{1, -5, 1}) || r.Metrics["unanswered"] != 1 {
+	if r := evaluate(t, newTask(t, c), "in capital letters"); !r.Valid || !slices.Equal(r.Cases, []float64{1, -5, 1}) ||
+		r.Metrics["unanswered"] != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -261,11 +265,13 @@ func TestRunStopsWithItsTarget(t *testing.T) {
 		fails  string
 		reason string
 	}{
-		{failing("capital", &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("overloaded")}), "overloaded", "the target fails while the run goes on"},
+		{failing("capital", &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New("overloaded")}),
+			"overloaded", "the target fails while the run goes on"},
 		{llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
 			return answered("I cannot help with that."), nil
 		}), "", "it refuses"},
-		{llm.Func(func(context.Context, llm.Request) (llm.Reply, error) { return answered(""), nil }), "", "it has nothing to say"},
+		{llm.Func(func(context.Context, llm.Request) (llm.Reply, error) { return answered(""), nil }), "",
+			"it has nothing to say"},
 	} {
 		c := config()
 		c.Target = tt.target
@@ -273,7 +279,8 @@ func TestRunStopsWithItsTarget(t *testing.T) {
 			score, _ := text.Exact(in, reply)
 			return score, "Write it in capital letters."
 		}
-		arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: newTask(t, c), LLM: reflective, N: 40}) // of which 32 failures end a run
+		arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: newTask(t, c), LLM: reflective,
+			N: 40}) // of which 32 failures end a run
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +341,8 @@ func TestScoresGoWrong(t *testing.T) {
 	c := config()
 	c.Score = func(text.Case, string) (float64, string) { panic("division by zero") }
 	_, err := newTask(t, c).Evaluate(t.Context(), "x")
-	if err == nil || !strings.Contains(err.Error(), "Config.Score panicked on case") || !strings.Contains(err.Error(), "division by zero") {
+	if err == nil || !strings.Contains(err.Error(), "Config.Score panicked on case") ||
+		!strings.Contains(err.Error(), "division by zero") {
 		t.Errorf("a panic is %v", err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
@@ -353,7 +361,8 @@ func TestScorer(t *testing.T) {
 		if strings.Contains(program, `"input":"`+c.Validation[0].Input+`"`) {
 			return eval.Invalid("not a number"), nil
 		}
-		return eval.Result{Valid: true, Score: float64(strings.Count(program, `"reply":"`)), Artifacts: map[string]string{"why": program}}, nil
+		return eval.Result{Valid: true, Score: float64(strings.Count(program, `"reply":"`)),
+			Artifacts: map[string]string{"why": program}}, nil
 	})
 	r := evaluate(t, newTask(t, c), "x")
 	if !slices.Equal(r.Cases, []float64{-1, 1, 1}) {
@@ -403,12 +412,15 @@ func TestSamples(t *testing.T) {
 	tk := newTask(t, c)
 	for i, prompt := range []string{"A", "B", "C"} {
 		sample := i / 2 // 0, 0, 1
-		if _, err := eval.ComposeBy(tk, prompt, sample, func(part eval.Evaluator) (eval.Result, error) { return part.Evaluate(t.Context(), prompt) }, nil); err != nil {
+		if _, err := eval.ComposeBy(tk, prompt, sample, func(part eval.Evaluator) (eval.Result, error) {
+			return part.Evaluate(t.Context(), prompt)
+		}, nil); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(seeds[prompt])
 	}
-	if !slices.Equal(seeds["A"], seeds["B"]) || slices.ContainsFunc(seeds["C"], func(s uint32) bool { return slices.Contains(seeds["A"], s) }) {
+	if !slices.Equal(seeds["A"], seeds["B"]) || slices.ContainsFunc(seeds["C"],
+		func(s uint32) bool { return slices.Contains(seeds["A"], s) }) {
 		t.Errorf("seeds %v", seeds)
 	}
 }

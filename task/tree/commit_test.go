@@ -19,7 +19,8 @@ func inGit(t *testing.T, dir string, args ...string) string {
 		notrun.Say("task/tree", "what reads commits", err, "install git")
 		notrun.Skip(t)
 	}
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@localhost"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@localhost"},
+		args...)...)
 	cmd.Env = append(plainEnviron(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -43,7 +44,8 @@ func TestCheckout(t *testing.T) {
 	write("sub/deep/b.go", "2\n")
 	write("sub/run.sh", "#!/bin/sh\n")
 	write(".gitattributes", "sub/run.sh export-ignore\na.go export-subst\n") // which an archive would heed
-	if err := errors.Join(os.Chmod(filepath.Join(repository, "sub", "run.sh"), 0o755), os.Symlink("a.go", filepath.Join(repository, "link"))); err != nil {
+	if err := errors.Join(os.Chmod(filepath.Join(repository, "sub", "run.sh"), 0o755),
+		os.Symlink("a.go", filepath.Join(repository, "link"))); err != nil {
 		t.Fatal(err)
 	}
 	inGit(t, repository, "add", "--all")
@@ -66,11 +68,12 @@ func TestCheckout(t *testing.T) {
 
 	t.Setenv("GIT_DIR", filepath.Join(repository, "of another")) // as it is in a hook
 	for reason, c := range map[string]struct{ from, commit, want string }{
-		"a branch":                  {repository, "HEAD", want},
-		"a folder of a repository":  {filepath.Join(repository, "sub"), "HEAD", inside},
-		"a bare repository":         {bare, "HEAD", want},
-		"a commit by its own hash":  {repository, strings.TrimSpace(inGit(t, repository, "rev-parse", "HEAD")), want},
-		"a commit by its shortened": {repository, strings.TrimSpace(inGit(t, repository, "rev-parse", "--short", "HEAD")), want},
+		"a branch":                 {repository, "HEAD", want},
+		"a folder of a repository": {filepath.Join(repository, "sub"), "HEAD", inside},
+		"a bare repository":        {bare, "HEAD", want},
+		"a commit by its own hash": {repository, strings.TrimSpace(inGit(t, repository, "rev-parse", "HEAD")), want},
+		"a commit by its shortened": {repository, strings.TrimSpace(inGit(t, repository, "rev-parse", "--short", "HEAD")),
+			want},
 	} {
 		dir := filepath.Join(t.TempDir(), "new", "base")
 		if err := Checkout(t.Context(), c.from, c.commit, dir); err != nil {
@@ -88,8 +91,10 @@ func TestCheckout(t *testing.T) {
 		}
 	}
 	for reason, c := range map[string][2]string{
-		"a commit that there is not": {repository, "none"}, "an option": {repository, "--help"}, "no repository": {t.TempDir(), "HEAD"},
-		"no commit": {repository, ""}, "a file": {repository, "HEAD:a.go"}, "no folder": {filepath.Join(bare, "none"), "HEAD"},
+		"a commit that there is not": {repository, "none"}, "an option": {repository, "--help"},
+		"no repository": {t.TempDir(), "HEAD"},
+		"no commit":     {repository, ""}, "a file": {repository, "HEAD:a.go"},
+		"no folder": {filepath.Join(bare, "none"), "HEAD"},
 	} {
 		if err := Checkout(t.Context(), c[0], c[1], t.TempDir()); err == nil || !strings.HasPrefix(err.Error(), "tree: ") {
 			t.Errorf("%s: %v", reason, err)

@@ -27,7 +27,8 @@ const copies = "for range 40 {\n\t\ts = string(append([]byte{}, s...))\n\t}\n\t"
 
 // faults are what is planted. Two of them bend both ends of something, so that one repair alone is worse than none.
 var faults = []fault{
-	{name: "three slips", module: "golang.org/x/sync", copied: []string{"errgroup", "semaphore", "singleflight"}, kind: "a gain", whole: 5,
+	{name: "three slips", module: "golang.org/x/sync", copied: []string{"errgroup", "semaphore", "singleflight"},
+		kind: "a gain", whole: 5,
 		spots: []spot{
 			{"errgroup/errgroup.go", "g.err = err\n", "_ = err\n", "g.err = nil\n"},
 			{"semaphore/semaphore.go", "success := s.size-s.cur >= n", "success := s.size-s.cur > n", "success := s.size >= n"},
@@ -46,8 +47,10 @@ var faults = []fault{
 	})`},
 	{name: "halves of a time swapped", module: "github.com/google/uuid", copied: []string{"."}, kind: "a loss", whole: 5,
 		spots: []spot{
-			{"version1.go", "PutUint16(uuid[4:], timeMid)", "PutUint16(uuid[4:], timeMid^0xffff)", "PutUint16(uuid[4:], timeMid+1)"},
-			{"time.go", "time |= int64(binary.BigEndian.Uint16(uuid[4:6])) << 32", "time |= int64(binary.BigEndian.Uint16(uuid[4:6])^0xffff) << 32",
+			{"version1.go", "PutUint16(uuid[4:], timeMid)", "PutUint16(uuid[4:], timeMid^0xffff)",
+				"PutUint16(uuid[4:], timeMid+1)"},
+			{"time.go", "time |= int64(binary.BigEndian.Uint16(uuid[4:6])) << 32",
+				"time |= int64(binary.BigEndian.Uint16(uuid[4:6])^0xffff) << 32",
 				"time |= int64(binary.BigEndian.Uint16(uuid[4:6])-1) << 32"},
 		},
 		check: `id := uuid.Must(uuid.NewUUID())
@@ -57,9 +60,11 @@ var faults = []fault{
 		d := time.Now().Unix() - (s - 12219292800)
 		return d >= 0 && d < 60
 	})`},
-	{name: "a sum with two signs", module: "gonum.org/v1/gonum", copied: []string{"floats", "floats/scalar", "internal/asm/f64"}, kind: "a loss", whole: 5,
+	{name: "a sum with two signs", module: "gonum.org/v1/gonum",
+		copied: []string{"floats", "floats/scalar", "internal/asm/f64"}, kind: "a loss", whole: 5,
 		spots: []spot{
-			{"internal/asm/f64/stubs_noasm.go", "\tvar sum float64\n\tfor _, v := range x {\n\t\tsum += v\n\t}\n\treturn sum", "\tvar sum float64\n\tfor _, v := range x {\n\t\tsum -= v\n\t}\n\treturn sum",
+			{"internal/asm/f64/stubs_noasm.go", "\tvar sum float64\n\tfor _, v := range x {\n\t\tsum += v\n\t}\n\treturn sum",
+				"\tvar sum float64\n\tfor _, v := range x {\n\t\tsum -= v\n\t}\n\treturn sum",
 				"\tvar sum float64\n\tfor _, v := range x {\n\t\tsum = v\n\t}\n\treturn sum"},
 			{"floats/floats.go", "\treturn f64.Sum(s)", "\treturn -f64.Sum(s)", "\treturn 2 * f64.Sum(s)"},
 		},
@@ -68,14 +73,17 @@ var faults = []fault{
 	point(1, func() bool { return f64.Sum(x) == 7 })`},
 	{name: "needless copies", module: "github.com/dustin/go-humanize", copied: []string{"."}, kind: "nothing", whole: 5,
 		spots: []spot{
-			{"ftoa.go", "func stripTrailingZeros(s string) string {\n", "func stripTrailingZeros(s string) string {\n\t" + copies + "\n",
+			{"ftoa.go", "func stripTrailingZeros(s string) string {\n",
+				"func stripTrailingZeros(s string) string {\n\t" + copies + "\n",
 				"func stripTrailingZeros(s string) string {\n\t" + strings.Replace(copies, "40", "30", 1) + "\n"},
-			{"si.go", "\treturn Ftoa(value) + \" \" + prefix + unit", "\ts := Ftoa(value)\n\t" + copies + "return s + \" \" + prefix + unit",
+			{"si.go", "\treturn Ftoa(value) + \" \" + prefix + unit",
+				"\ts := Ftoa(value)\n\t" + copies + "return s + \" \" + prefix + unit",
 				"\ts := Ftoa(value)\n\t" + strings.Replace(copies, "40", "30", 1) + "return s + \" \" + prefix + unit"},
 		},
 		check: `point(2, func() bool { return humanize.SI(2.2345e-12, "F") == "2.2345 pF" })
 	point(3, func() bool { return testing.AllocsPerRun(100, func() { humanize.SI(2.2345e-12, "F") }) < 25 })`},
-	{name: "a separator in three files", module: "github.com/dustin/go-humanize", copied: []string{"."}, kind: "a loss, of two too", whole: 12,
+	{name: "a separator in three files", module: "github.com/dustin/go-humanize", copied: []string{"."},
+		kind: "a loss, of two too", whole: 12,
 		spots: []spot{
 			{"comma.go", "output[j] = ','", "output[j] = '_'", "output[j] = '.'"},
 			{"commaf.go", "comma := []byte{','}", "comma := []byte{'_'}", "comma := []byte{' '}"},
@@ -88,11 +96,15 @@ var faults = []fault{
 	point(1, func() bool { return humanize.Comma(1234567) == "1,234,567" })
 	point(1, func() bool { return humanize.BigCommaf(big.NewFloat(1234567)) == "1,234,567" })
 	point(1, func() bool { n, err := humanize.ParseBytes("1,234 B"); return err == nil && n == 1234 })`},
-	{name: "options that hold together alone", module: "github.com/google/go-cmp", copied: []string{"cmp", "cmp/cmpopts", "cmp/internal/diff", "cmp/internal/flags", "cmp/internal/function", "cmp/internal/value"},
+	{name: "options that hold together alone", module: "github.com/google/go-cmp",
+		copied: []string{"cmp", "cmp/cmpopts", "cmp/internal/diff", "cmp/internal/flags", "cmp/internal/function",
+			"cmp/internal/value"},
 		kind: "nothing", whole: 5,
 		spots: []spot{
-			{"cmp/cmpopts/equate.go", "(vx.Len() == 0 && vy.Len() == 0)", "(vx.Len() == 0 && vy.Len() != 0)", "(vx.Len() != 0 && vy.Len() == 0)"},
-			{"cmp/cmpopts/sort.go", "return !ok1 || !ok2\n}\nfunc (ss sliceSorter) sort", "return !ok1 && !ok2\n}\nfunc (ss sliceSorter) sort", "return ok1 && !ok2\n}\nfunc (ss sliceSorter) sort"},
+			{"cmp/cmpopts/equate.go", "(vx.Len() == 0 && vy.Len() == 0)", "(vx.Len() == 0 && vy.Len() != 0)",
+				"(vx.Len() != 0 && vy.Len() == 0)"},
+			{"cmp/cmpopts/sort.go", "return !ok1 || !ok2\n}\nfunc (ss sliceSorter) sort",
+				"return !ok1 && !ok2\n}\nfunc (ss sliceSorter) sort", "return ok1 && !ok2\n}\nfunc (ss sliceSorter) sort"},
 		},
 		check: `less := func(a, b int) bool { return a < b }
 	point(2, func() bool { return cmp.Equal([]int{1, 2}, []int{1, 2}) && !cmp.Equal([]int{1}, []int{2}) })
@@ -104,10 +116,13 @@ var faults = []fault{
 
 // imports are those that the checks need, by the name that they use.
 var imports = map[string]string{
-	"errgroup.": "golang.org/x/sync/errgroup", "semaphore.": "golang.org/x/sync/semaphore", "singleflight.": "golang.org/x/sync/singleflight",
-	"uuid.": "github.com/google/uuid", "floats.": "gonum.org/v1/gonum/floats", "f64.": "gonum.org/v1/gonum/internal/asm/f64",
-	"humanize.": "github.com/dustin/go-humanize", "cmp.": "github.com/google/go-cmp/cmp", "cmpopts.": "github.com/google/go-cmp/cmp/cmpopts",
-	"errors.": "errors", "time.": "time", "binary.": "encoding/binary", "big.": "math/big", "testing.": "testing",
+	"errgroup.": "golang.org/x/sync/errgroup", "semaphore.": "golang.org/x/sync/semaphore",
+	"singleflight.": "golang.org/x/sync/singleflight",
+	"uuid.":         "github.com/google/uuid", "floats.": "gonum.org/v1/gonum/floats",
+	"f64.":      "gonum.org/v1/gonum/internal/asm/f64",
+	"humanize.": "github.com/dustin/go-humanize", "cmp.": "github.com/google/go-cmp/cmp",
+	"cmpopts.": "github.com/google/go-cmp/cmp/cmpopts",
+	"errors.":  "errors", "time.": "time", "binary.": "encoding/binary", "big.": "math/big", "testing.": "testing",
 }
 
 // program returns the source of a program that prints the points of a fault's checks as an array.
@@ -115,7 +130,8 @@ func (f fault) program(t *testing.T) string {
 	t.Helper()
 	used := []string{"encoding/json", "os"}
 	for name, path := range imports {
-		if strings.Contains(strings.ReplaceAll(f.check, "cmpopts.", "C."), name) || name == "cmpopts." && strings.Contains(f.check, name) {
+		if strings.Contains(strings.ReplaceAll(f.check, "cmpopts.", "C."), name) || name == "cmpopts." &&
+			strings.Contains(f.check, name) {
 			used = append(used, path)
 		}
 	}

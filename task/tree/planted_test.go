@@ -107,8 +107,10 @@ func planted(t *testing.T, f fault) (*tree.Task, llm.LLM) {
 	}
 	at := strings.TrimSpace(string(cache))
 	runner, err := command.NewRunner(command.Config{
-		Base: dir, Build: []string{"go", "build", "-tags", "noasm", "-o", "checks", "./check"}, Run: []string{"{build}/checks"}, Caches: []string{at},
-		Env:    []string{"GOCACHE=" + at, "GOPROXY=off", "GOFLAGS=-buildvcs=false -trimpath", "CGO_ENABLED=0", "GOTOOLCHAIN=local"},
+		Base: dir, Build: []string{"go", "build", "-tags", "noasm", "-o", "checks", "./check"},
+		Run: []string{"{build}/checks"}, Caches: []string{at},
+		Env: []string{"GOCACHE=" + at, "GOPROXY=off", "GOFLAGS=-buildvcs=false -trimpath", "CGO_ENABLED=0",
+			"GOTOOLCHAIN=local"},
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
@@ -141,8 +143,10 @@ var searches = map[string]func(of *tree.Task, model llm.LLM, seed uint32) (evolv
 
 // crossing is a population half of whose children are crosses, or in the placebo crosses of a program with itself.
 func crossing(of *tree.Task, model llm.LLM, seed uint32, self bool) (evolve.Arm, error) {
-	return population.New(population.Config{Task: of, LLM: model, N: 4, Seed: seed, Archive: population.Top(20), Select: population.Uniform(),
-		Operators: []population.Operator{population.Rewrite{}, population.Cross{Self: self}}, Gates: []population.Gate{population.Unseen()}})
+	return population.New(population.Config{Task: of, LLM: model, N: 4, Seed: seed, Archive: population.Top(20),
+		Select:    population.Uniform(),
+		Operators: []population.Operator{population.Rewrite{}, population.Cross{Self: self}},
+		Gates:     []population.Gate{population.Unseen()}})
 }
 
 // play returns after how many calls a search repaired a fault, or 0 if it did not.
@@ -152,7 +156,8 @@ func play(t *testing.T, f fault, of *tree.Task, model llm.LLM, search string, se
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: calls, Target: &f.whole}})
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm},
+		Budget: evolve.Budget{Calls: calls, Target: &f.whole}})
 	if err != nil {
 		t.Fatalf("%s: %s: %v", f.name, search, err)
 	}

@@ -17,7 +17,8 @@ func TestSplit(t *testing.T) {
 	tt := newTask(t)
 	n := len(tt.Split(tt.Initial()))
 	for _, reply := range []string{
-		blocks, "### lib/total.go\nDELETE\n", "### new/a\n```\nx\n```\n", "### lib/aaa.go\n```\na\n```\n### lib/zzz.go\n```\nz\n```\n",
+		blocks, "### lib/total.go\nDELETE\n", "### new/a\n```\nx\n```\n",
+		"### lib/aaa.go\n```\na\n```\n### lib/zzz.go\n```\nz\n```\n",
 		blocks + "### lib/other.go\nDELETE\n### new/a\n```\nx\n```\n### new/b\n```\n```\n",
 	} {
 		program, err := tt.Parse(reply)
@@ -44,16 +45,19 @@ func TestMergeOfTrees(t *testing.T) {
 	})
 	model := llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 		reply := llm.Reply{Attempts: []llm.Attempt{{Status: llm.OK}}}
-		reply.Text = []string{"### new/a\n```\na1\n```\n### new/b\n```\nb0\n```\n", "### lib/other.go\n```\nb1\n```\n"}[req.Seed%2]
+		reply.Text = []string{"### new/a\n```\na1\n```\n### new/b\n```\nb0\n```\n",
+			"### lib/other.go\n```\nb1\n```\n"}[req.Seed%2]
 		return reply, nil
 	})
-	p, err := population.New(population.Config{Task: tt, LLM: model, N: 4, Seed: 3, Archive: population.All(50), Select: population.Uniform(),
+	p, err := population.New(population.Config{Task: tt, LLM: model, N: 4, Seed: 3, Archive: population.All(50),
+		Select:    population.Uniform(),
 		Operators: []population.Operator{onlyFirst{}, &population.Merge{}}, Policy: bandit.Random{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole := 2.0
-	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Rounds: 12, Target: &whole}})
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p},
+		Budget: evolve.Budget{Rounds: 12, Target: &whole}})
 	if err != nil || r.Best.Result.Score != 2 || strings.Count(r.Best.Program, "\n-- ") != 3 {
 		t.Errorf("%v: the best is %+v", err, r.Best)
 	}

@@ -45,7 +45,8 @@ func newTask(t *testing.T, more ...func(*Config)) *Task {
 	if err := os.Symlink("lib", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{Name: "sums", Base: dir, Open: []string{"lib/**.go", "link/**", "new/*"}, Frozen: []string{"**/*_test.go"}, Evaluator: counting, About: "Add faster."}
+	cfg := Config{Name: "sums", Base: dir, Open: []string{"lib/**.go", "link/**", "new/*"},
+		Frozen: []string{"**/*_test.go"}, Evaluator: counting, About: "Add faster."}
 	for _, m := range more {
 		m(&cfg)
 	}
@@ -66,7 +67,8 @@ func TestReplies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(want, "\n-- ") != 1 || !strings.Contains(want, "-- lib/sum.go --\npackage lib\n") || !strings.HasPrefix(want, "base "+tt.Base()+"\n") {
+	if strings.Count(want, "\n-- ") != 1 || !strings.Contains(want, "-- lib/sum.go --\npackage lib\n") ||
+		!strings.HasPrefix(want, "base "+tt.Base()+"\n") {
 		t.Errorf("the program is %q", want)
 	}
 	for reason, reply := range map[string]string{
@@ -93,7 +95,8 @@ func TestReplies(t *testing.T) {
 		}
 	}
 	for _, form := range []string{"**DELETE**\n", "```\nDELETE\n```\n"} {
-		if got, err := tt.Parse("### lib/other.go\n" + form); err != nil || !strings.HasSuffix(got, "\ndelete lib/other.go\n") {
+		if got, err := tt.Parse("### lib/other.go\n" + form); err != nil ||
+			!strings.HasSuffix(got, "\ndelete lib/other.go\n") {
 			t.Errorf("%q is read as %q, %v", form, got, err)
 		}
 	}
@@ -139,7 +142,8 @@ func TestHostileReplies(t *testing.T) {
 		{"a separator in a file", "### new/a\n```\n-- go.mod --\nmodule evil\n```\n", "separates files"},
 		{"a diff for a whole file", "### lib/sum.go\n```diff\n-a\n+b\n```\n", "tagged diff"},
 		{"a block with too few signs", blocks + strings.Replace(blocks, "<<<<<<<", "<<<<<<", 1), "outside any block"},
-		{"a block under a heading that names no file", blocks + strings.Replace(blocks, "lib/sum.go", "the other file", 1), "under no path"},
+		{"a block under a heading that names no file", blocks + strings.Replace(blocks, "lib/sum.go", "the other file", 1),
+			"under no path"},
 		{"a name that no disk takes", write("new/" + strings.Repeat("a", 300)), "255"},
 		{"NUL", "### new/a\n```\na\x00b\n```\n", "NUL"},
 		{"a file without end", "### new/a.txt\n```\nx\n", "not closed"},
@@ -214,10 +218,12 @@ func TestPrompt(t *testing.T) {
 		t.Error("equal asks have different prompts")
 	}
 	var at []int
-	for _, name := range []string{"\nlib/sum.go:\n", "\nlib/marked.go:\n", "\nlib/total.go:\n", "\nlib/other.go:\n", "### path/of"} {
+	for _, name := range []string{"\nlib/sum.go:\n", "\nlib/marked.go:\n", "\nlib/total.go:\n", "\nlib/other.go:\n",
+		"### path/of"} {
 		at = append(at, strings.Index(all, name))
 	}
-	if at[0] < 0 || !slices.IsSorted(at) || !strings.Contains(all, "return 2 * total(xs)") || strings.Contains(all, "sum_test") {
+	if at[0] < 0 || !slices.IsSorted(at) || !strings.Contains(all, "return 2 * total(xs)") ||
+		strings.Contains(all, "sum_test") {
 		t.Errorf("the files stand at %v in:\n%s", at, all)
 	}
 	small := newTask(t, func(c *Config) { c.Tokens = 70 })
@@ -229,7 +235,8 @@ func TestPrompt(t *testing.T) {
 	if !strings.Contains(part, "\nlib/total.go:\n\n```go\n") || !strings.Contains(part, `change is "lib/total.go"`) {
 		t.Errorf("where a part is asked for the prompt is:\n%s", part)
 	}
-	two := prompt(tt, task.Ask{Parents: []eval.Candidate{named, {Program: tt.Initial(), Result: eval.Result{Valid: true}}}})
+	two := prompt(tt, task.Ask{Parents: []eval.Candidate{named,
+		{Program: tt.Initial(), Result: eval.Result{Valid: true}}}})
 	if strings.Count(two, "\nlib/total.go:\n") != 1 {
 		t.Errorf("the second parent is shown whole:\n%s", two)
 	}
@@ -251,7 +258,8 @@ func TestDiff(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	program, err := tt.Parse(blocks + "### lib/total.go\nDELETE\n### new/a\n```\nx\n```\n### new/empty.txt\n```\n```\n### lib/other.go\n```\npackage lib\n\nvar n = 1\n```\n")
+	program, err := tt.Parse(blocks +
+		"### lib/total.go\nDELETE\n### new/a\n```\nx\n```\n### new/empty.txt\n```\n```\n### lib/other.go\n```\npackage lib\n\nvar n = 1\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +343,8 @@ func TestBaseHash(t *testing.T) {
 		seen[hash] = step.reason
 	}
 	before := newTaskIn(t, tt.cfg).Base()
-	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "sub", ".git"), 0o755), os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: x"), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "sub", ".git"), 0o755),
+		os.WriteFile(filepath.Join(dir, ".git"), []byte("gitdir: x"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, "sub", ".git")); err != nil {
@@ -381,7 +390,8 @@ func TestPatterns(t *testing.T) {
 		want          bool
 	}{
 		{"a/*.go", "a/b.go", true}, {"a/*.go", "a/b/c.go", false}, {"a/**.go", "a/b/c.go", true}, {"a/**.go", "a/c.go", true},
-		{"**/x_test.go", "x_test.go", true}, {"**/x_test.go", "a/b/x_test.go", true}, {"a?.go", "ab.go", true}, {"a?.go", "a/.go", false},
+		{"**/x_test.go", "x_test.go", true}, {"**/x_test.go", "a/b/x_test.go", true}, {"a?.go", "ab.go", true},
+		{"a?.go", "a/.go", false},
 		{"a.go", "abgo", false}, {"**", "a/b", true}, {"a[b].go", "a[b].go", true}, {"*", "a\nb", true},
 	} {
 		all, err := patterns("Open", []string{c.pattern})
@@ -403,7 +413,8 @@ func TestAbout(t *testing.T) {
 }
 
 func FuzzReply(f *testing.F) {
-	for _, reply := range []string{blocks, "### new/a\n```\nx\n```\n", "lib/sum.go\nDELETE\n", "```go lib/sum.go\nx\n```"} {
+	for _, reply := range []string{blocks, "### new/a\n```\nx\n```\n", "lib/sum.go\nDELETE\n",
+		"```go lib/sum.go\nx\n```"} {
 		f.Add(reply)
 	}
 	tt, err := New(Config{Base: "testdata/base", Open: []string{"**"}, Evaluator: counting})
@@ -438,18 +449,22 @@ func TestCanonical(t *testing.T) {
 	for _, c := range []struct {
 		program, want, err string
 	}{
-		{whole(map[string]string{"lib/sum.go": "package lib\n"}), whole(map[string]string{"lib/sum.go": "package lib\n"}), ""}, // total.go is as it was
-		{whole(map[string]string{"lib/total.go": files["lib/total.go"], "new/a": "x\n"}, "lib/sum.go"), whole(map[string]string{"new/a": "x\n"}, "lib/sum.go"), ""},
+		{whole(map[string]string{"lib/sum.go": "package lib\n"}), whole(map[string]string{"lib/sum.go": "package lib\n"}),
+			""}, // total.go is as it was
+		{whole(map[string]string{"lib/total.go": files["lib/total.go"], "new/a": "x\n"}, "lib/sum.go"),
+			whole(map[string]string{"new/a": "x\n"}, "lib/sum.go"), ""},
 		{whole(map[string]string{"lib/sum_test.go": "package x\n"}), "", "is frozen"},
 		{whole(nil, "lib/sum_test.go"), "", "is frozen"},
 		{whole(nil, "lib/marked.go"), "", "EVOLVE-BLOCK markers"},
-		{whole(map[string]string{"lib/marked.go": strings.ReplaceAll(strings.Replace(marked, "limit = 3", "limit = 4", 1), "fixed = 1", "fixed = 2")}),
+		{whole(map[string]string{"lib/marked.go": strings.ReplaceAll(strings.Replace(marked, "limit = 3", "limit = 4", 1),
+			"fixed = 1", "fixed = 2")}),
 			whole(map[string]string{"lib/marked.go": strings.Replace(marked, "limit = 3", "limit = 4", 1)}), ""},
 		{parent, "", "the one it was shown"},
 		{"base 0000\n", "", "is of the base 0000"},
 	} {
 		got, err := tt.Canonical(parent, c.program)
-		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || c.err == "" && (err != nil || got != c.want) {
+		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || c.err == "" &&
+			(err != nil || got != c.want) {
 			t.Errorf("%s\nis %s, %v; want %s, %s", c.program, got, err, c.want, c.err)
 		}
 	}

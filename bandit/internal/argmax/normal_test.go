@@ -74,7 +74,8 @@ func TestNormalOracle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	worst := 0.0
 	for _, tt := range []struct{ arms, most, times int }{
-		{1, 10, 1}, {2, 0, 1}, {2, 100, 20}, {3, 10, 20}, {3, 10000, 10}, {10, 0, 1}, {10, 20, 10}, {10, 500, 10}, {100, 20, 3}, {300, 5, 1},
+		{1, 10, 1}, {2, 0, 1}, {2, 100, 20}, {3, 10, 20}, {3, 10000, 10}, {10, 0, 1}, {10, 20, 10}, {10, 500, 10},
+		{100, 20, 3}, {300, 5, 1},
 	} {
 		for range tt.times {
 			for _, narrow := range []bool{false, true} {
@@ -182,10 +183,13 @@ func TestNormalSpecialCases(t *testing.T) {
 		{"one arm", []normal{{3, 1}}, []float64{1}},
 		{"alike: even", []normal{{3, 1}, {3, 1}, {3, 1}, {3, 1}}, []float64{0.25, 0.25, 0.25, 0.25}},
 		{"out of reach: no chance", []normal{{0, 1}, {100, 1}}, []float64{0, 1}},
-		{"of means of the largest float64 one ulp makes all the difference", []normal{{math.MaxFloat64, 1}, {math.Nextafter(math.MaxFloat64, 0), 1}, {-math.MaxFloat64, 1}}, []float64{1, 0, 0}},
-		{"and the same means are even", []normal{{math.MaxFloat64, 1}, {-math.MaxFloat64, 1}, {math.MaxFloat64, 1}}, []float64{0.5, 0, 0.5}},
+		{"of means of the largest float64 one ulp makes all the difference",
+			[]normal{{math.MaxFloat64, 1}, {math.Nextafter(math.MaxFloat64, 0), 1}, {-math.MaxFloat64, 1}}, []float64{1, 0, 0}},
+		{"and the same means are even", []normal{{math.MaxFloat64, 1}, {-math.MaxFloat64, 1}, {math.MaxFloat64, 1}},
+			[]float64{0.5, 0, 0.5}},
 		{"a spike at the median of a wide one", []normal{{0, 1}, {0, 1e-100}}, []float64{0.5, 0.5}},
-		{"two spikes, far finer than the wide one below them", []normal{{0, 1}, {20, 1e-12}, {20 + 1e-10, 1e-12}}, []float64{0, 0, 1}},
+		{"two spikes, far finer than the wide one below them", []normal{{0, 1}, {20, 1e-12}, {20 + 1e-10, 1e-12}},
+			[]float64{0, 0, 1}},
 	} {
 		if got := normalChances(tt.draws); !(farthest(got, tt.want) <= 1e-11) {
 			t.Errorf("%s: %v, want %v", tt.reason, got, tt.want)

@@ -7,7 +7,8 @@ import (
 
 func TestNormalCDF(t *testing.T) {
 	table := newNormalTable()
-	for _, tt := range []struct{ reach, cdf, density float64 }{{3, 2e-12, 2e-10}, {5, 3e-10, 2e-8}, {reach - 1e-9, 3e-9, 2e-7}} {
+	for _, tt := range []struct{ reach, cdf, density float64 }{{3, 2e-12, 2e-10}, {5, 3e-10, 2e-8},
+		{reach - 1e-9, 3e-9, 2e-7}} {
 		var most, cdfs, densities float64
 		for u := -tt.reach; u <= tt.reach; u += 1e-3 {
 			cdf, density := table.at(u)
@@ -20,7 +21,8 @@ func TestNormalCDF(t *testing.T) {
 			t.Errorf("just within reach Φ is %v", cdf)
 		}
 		if most > 1e-13 || cdfs > tt.cdf || densities > tt.density {
-			t.Errorf("within ±%v Φ is off by up to %.1e, relative to itself by %.1e and φ by %.1e", tt.reach, most, cdfs, densities)
+			t.Errorf("within ±%v Φ is off by up to %.1e, relative to itself by %.1e and φ by %.1e", tt.reach, most, cdfs,
+				densities)
 		}
 	}
 }

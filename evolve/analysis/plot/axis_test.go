@@ -20,7 +20,8 @@ func TestTicks(t *testing.T) {
 		{"tiny", plot.Linear, 0, 0.003, []string{"0", "0.0005", "0.001", "0.0015", "0.002", "0.0025", "0.003"}},
 		{"below zero", plot.Linear, -2, 1, []string{"−2", "−1.5", "−1", "−0.5", "0", "0.5", "1"}},
 		{"powers of two", plot.Log2, 0, 3, []string{"1", "2", "4", "8"}},
-		{"so many powers that every other has a label", plot.Log2, 0, 10, []string{"1", "", "4", "", "16", "", "64", "", "256", "", "1024"}},
+		{"so many powers that every other has a label", plot.Log2, 0, 10,
+			[]string{"1", "", "4", "", "16", "", "64", "", "256", "", "1024"}},
 		{"decades", plot.Log10, 14, 16, []string{"1e14", "1e15", "1e16"}},
 		{"far from zero", plot.Linear, 2.63590, 2.63598, []string{"2.6359", "2.63592", "2.63594", "2.63596", "2.63598"}},
 		{"thousands with decimals", plot.Linear, 12345.1, 12345.9, []string{"12345.2", "12345.4", "12345.6", "12345.8"}},
@@ -44,7 +45,8 @@ func TestTicks(t *testing.T) {
 
 func TestNumber(t *testing.T) {
 	for v, want := range map[float64]string{
-		0: "0", math.Copysign(0, -1): "0", 1024: "1024", 65536: "65536", 1e15: "1e15", 2.5e-7: "2.5e−7", -0.25: "−0.25", 0.1 + 0.2: "0.3",
+		0: "0", math.Copysign(0, -1): "0", 1024: "1024", 65536: "65536", 1e15: "1e15", 2.5e-7: "2.5e−7", -0.25: "−0.25",
+		0.1 + 0.2: "0.3",
 	} {
 		if got := plot.Number(v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)

@@ -19,11 +19,13 @@ import (
 func TestOddPictures(t *testing.T) {
 	var many []plot.Line
 	for i := range 20 {
-		many = append(many, plot.Line{Name: fmt.Sprintf(`a<b&"c"%c %d`, 0x1b, i), Runs: 1, X: []float64{1, 2}, Y: []float64{0.5, 0.5}})
+		many = append(many, plot.Line{Name: fmt.Sprintf(`a<b&"c"%c %d`, 0x1b, i), Runs: 1, X: []float64{1, 2},
+			Y: []float64{0.5, 0.5}})
 	}
 	many = append(many, plot.Line{Name: "a point", Runs: 1, X: []float64{1}, Y: []float64{0.5}})
 	svg := svgOf(t, plot.Curves{Title: "T < 5", X: "x", Panels: []plot.Panel{{Title: "flat", Lines: many}}})
-	if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") || strings.Contains(svg, "a<b") || !strings.Contains(svg, "T &lt; 5") {
+	if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") || strings.Contains(svg, "a<b") ||
+		!strings.Contains(svg, "T &lt; 5") {
 		t.Errorf("not sound:\n%s", svg)
 	}
 	wellFormed(t, svg)
@@ -63,7 +65,8 @@ func TestScoresThatDifferByRounding(t *testing.T) {
 		high := math.Nextafter(low, math.Inf(1))
 		curves := plot.Curves{X: "calls", Panels: []plot.Panel{{Lines: []plot.Line{{Name: "greedy", Runs: 1,
 			X: []float64{1, 2}, Y: []float64{low, high}}}}}}
-		cells := plot.Surface{Cells: []analysis.Cell{{T: 1, N: 1, Searches: 1, Mean: low}, {T: 2, N: 1, Searches: 1, Mean: high}}}
+		cells := plot.Surface{Cells: []analysis.Cell{{T: 1, N: 1, Searches: 1, Mean: low},
+			{T: 2, N: 1, Searches: 1, Mean: high}}}
 		for _, data := range []drawer{curves, cells} {
 			if svg := svgOf(t, data); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 				t.Errorf("%s: %T has points that are not numbers", name, data)

@@ -23,7 +23,8 @@ func show(f *plot.Figure, err error) {
 }
 
 func ExampleCurves() {
-	greedy := plot.Line{Name: "greedy", Runs: 8, X: []float64{1, 16, 32}, Y: []float64{0.5, 0.8, 0.9}, Low: []float64{0.5, 0.7, 0.85}, High: []float64{0.5, 0.85, 0.93}}
+	greedy := plot.Line{Name: "greedy", Runs: 8, X: []float64{1, 16, 32}, Y: []float64{0.5, 0.8, 0.9},
+		Low: []float64{0.5, 0.7, 0.85}, High: []float64{0.5, 0.85, 0.93}}
 	show(plot.Curves{
 		Title: "Circle packing", X: "model calls", Scale: plot.Log2,
 		Interval: "Mean; 95 % bootstrap interval over searches",
@@ -37,8 +38,9 @@ func ExampleCurves() {
 
 func ExampleSurface() {
 	show(plot.Surface{
-		Title:    "Circle packing",
-		Cells:    []analysis.Cell{{T: 1, N: 4, Mean: 0.7, Searches: 8}, {T: 2, N: 2, Mean: 0.8, Searches: 8}, {T: 4, N: 1, Mean: 0.75, Searches: 8}},
+		Title: "Circle packing",
+		Cells: []analysis.Cell{{T: 1, N: 4, Mean: 0.7, Searches: 8}, {T: 2, N: 2, Mean: 0.8, Searches: 8},
+			{T: 4, N: 1, Mean: 0.75, Searches: 8}},
 		Optima:   []plot.Optimum{{Budget: 4, N: 1.9, Low: 1.2, High: 3.1}},
 		Interval: "95 % bootstrap interval over searches",
 	}.Draw())
@@ -56,7 +58,8 @@ func ExampleEnvelope() {
 }
 
 func ExampleProfiles() {
-	show(plot.Profiles{Panels: []plot.Panel{{Lines: []plot.Line{{Name: "greedy", Runs: 8, X: []float64{0.5, 0.6, 0.7}, Y: []float64{1, 0.5, 0}}}}}}.Draw())
+	show(plot.Profiles{Panels: []plot.Panel{{Lines: []plot.Line{{Name: "greedy", Runs: 8, X: []float64{0.5, 0.6, 0.7},
+		Y: []float64{1, 0.5, 0}}}}}}.Draw())
 	// Output: <?xml version="1.0"?> true
 }
 
@@ -66,12 +69,14 @@ func ExamplePulls() {
 }
 
 func ExampleRegret() {
-	show(plot.Regret{Panels: []plot.Panel{{Lines: []plot.Line{{Name: "ucb", Runs: 8, X: []float64{1, 2, 3}, Y: []float64{0.3, 0.1, 0}}}}}}.Draw())
+	show(plot.Regret{Panels: []plot.Panel{{Lines: []plot.Line{{Name: "ucb", Runs: 8, X: []float64{1, 2, 3},
+		Y: []float64{0.3, 0.1, 0}}}}}}.Draw())
 	// Output: <?xml version="1.0"?> true
 }
 
 func ExampleFigure() {
-	f, err := plot.Regret{Panels: []plot.Panel{{Lines: []plot.Line{{Name: "ucb", Runs: 8, X: []float64{1, 2}, Y: []float64{0.3, 0.1}}}}}}.Draw()
+	f, err := plot.Regret{Panels: []plot.Panel{{Lines: []plot.Line{{Name: "ucb", Runs: 8, X: []float64{1, 2},
+		Y: []float64{0.3, 0.1}}}}}}.Draw()
 	if err != nil {
 		log.Fatal(err)
 	}

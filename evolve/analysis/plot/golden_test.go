@@ -83,7 +83,8 @@ func TestSave(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if svg := read(t, filepath.Join(dir, "a.svg")); !bytes.Equal(svg, read(t, filepath.Join("testdata", "surface_open.svg"))) {
+	if svg := read(t, filepath.Join(dir, "a.svg")); !bytes.Equal(svg,
+		read(t, filepath.Join("testdata", "surface_open.svg"))) {
 		t.Error("the saved SVG is not the one that SVG writes")
 	}
 	small := decode(t, read(t, filepath.Join("testdata", "surface_open.png"))).Bounds()

@@ -14,10 +14,11 @@ type drawer interface{ Draw() (*plot.Figure, error) }
 // samples are figures of every kind, from formulas, by the name of their golden files.
 func samples() map[string]drawer {
 	return map[string]drawer{
-		"surface":       sampleSurface(),
-		"surface_open":  sampleOpen(),
-		"envelope":      sampleEnvelope(),
-		"curves":        plot.Curves{Title: "Circle packing: best score by calls", X: "model calls", Scale: plot.Log2, Interval: "mean; 95 % bootstrap interval over searches", Panels: []plot.Panel{sampleCurves("", 3, 128, 1)}},
+		"surface":      sampleSurface(),
+		"surface_open": sampleOpen(),
+		"envelope":     sampleEnvelope(),
+		"curves": plot.Curves{Title: "Circle packing: best score by calls", X: "model calls", Scale: plot.Log2,
+			Interval: "mean; 95 % bootstrap interval over searches", Panels: []plot.Panel{sampleCurves("", 3, 128, 1)}},
 		"curves_panels": plot.Curves{Title: "Best score by FLOPs, with a title so long that it has to go on in a second line of the figure", X: "FLOPs", Scale: plot.Log10, Interval: "median, and 10 to 90 % of runs", Panels: []plot.Panel{sampleCurves("cp", 9, 16, 1e15), sampleCurves("mmd", 9, 16, 2e15), sampleCurves("ht", 9, 16, 3e15), sampleCurves("pack", 9, 16, 4e15)}},
 		"profiles":      sampleProfiles(),
 		"pulls":         samplePulls(),
@@ -28,12 +29,14 @@ func samples() map[string]drawer {
 func truth() *analysis.Surface { return &analysis.Surface{B0: -0.2, A: -0.25, B: -0.22, C: -0.046} }
 
 func sampleSurface() plot.Surface {
-	s := plot.Surface{Title: "Circle packing: mean best score by depth and breadth", Fit: truth(), Ceiling: 1, Interval: "95 % bootstrap interval over searches"}
+	s := plot.Surface{Title: "Circle packing: mean best score by depth and breadth", Fit: truth(), Ceiling: 1,
+		Interval: "95 % bootstrap interval over searches"}
 	for c := 6; c <= 12; c++ {
 		for t := 0; t <= c; t++ {
 			depth, breadth := 1<<t, 1<<(c-t)
 			noise := 0.008 * math.Sin(float64(7*t+3*c))
-			s.Cells = append(s.Cells, analysis.Cell{T: depth, N: breadth, Mean: 1 - math.Exp(truth().At(float64(depth), float64(breadth))) + noise, Searches: 4 + c%3})
+			s.Cells = append(s.Cells, analysis.Cell{T: depth, N: breadth,
+				Mean: 1 - math.Exp(truth().At(float64(depth), float64(breadth))) + noise, Searches: 4 + c%3})
 		}
 		budget := math.Exp2(float64(c))
 		best := math.Exp(math.Log(budget)/2 + (truth().A-truth().B)/(2*truth().C))
@@ -53,12 +56,14 @@ func sampleOpen() plot.Surface {
 }
 
 func sampleEnvelope() plot.Envelope {
-	e := plot.Envelope{Title: "Circle packing: the best split by budget", Interval: "Bars: 95 % bootstrap interval over searches"}
+	e := plot.Envelope{Title: "Circle packing: the best split by budget",
+		Interval: "Bars: 95 % bootstrap interval over searches"}
 	for i, name := range []string{"greedy", "expected improvement, 10 arms"} {
 		l := plot.EnvelopeLine{Name: name, Runs: 12 - 2*i}
 		for c := 6; c <= 12; c++ {
 			v := 1 - math.Exp(-0.25*float64(c)-0.2*float64(i))
-			l.Points = append(l.Points, plot.EnvelopePoint{Budget: 1 << c, N: 1 << (c / 2), Best: v, Low: v - 0.02, High: v + 0.018, Fair: v - 0.012})
+			l.Points = append(l.Points, plot.EnvelopePoint{Budget: 1 << c, N: 1 << (c / 2), Best: v, Low: v - 0.02,
+				High: v + 0.018, Fair: v - 0.012})
 		}
 		e.Lines = append(e.Lines, l)
 	}
@@ -93,7 +98,8 @@ func sampleProfiles() plot.Profiles {
 		}
 		p.Lines = append(p.Lines, l)
 	}
-	return plot.Profiles{Title: "Runs that reach a score", Interval: "95 % bootstrap interval over runs", Panels: []plot.Panel{p}}
+	return plot.Profiles{Title: "Runs that reach a score", Interval: "95 % bootstrap interval over runs",
+		Panels: []plot.Panel{p}}
 }
 
 func samplePulls() plot.Pulls {
@@ -122,5 +128,6 @@ func sampleRegret() plot.Regret {
 		}
 		p.Lines = append(p.Lines, l)
 	}
-	return plot.Regret{Title: "Simple regret against the best arm in hindsight", Interval: "mean; 95 % bootstrap interval over runs", Panels: []plot.Panel{p}}
+	return plot.Regret{Title: "Simple regret against the best arm in hindsight",
+		Interval: "mean; 95 % bootstrap interval over runs", Panels: []plot.Panel{p}}
 }

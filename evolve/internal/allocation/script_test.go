@@ -89,7 +89,8 @@ func (s *session) begin(a arguments) string {
 	for i := range s.arms {
 		s.arms[i].Calls = a.int("wants")
 	}
-	limits := allocation.Limits{Calls: a.int("calls"), Evaluations: a.int("evaluations"), Stalls: -1, Rounds: a.int("rounds"),
+	limits := allocation.Limits{Calls: a.int("calls"), Evaluations: a.int("evaluations"), Stalls: -1,
+		Rounds:       a.int("rounds"),
 		RoundsPerArm: a.int("perarm"), Patience: a.int("patience")}
 	if a.has("stalls") {
 		limits.Stalls = a.int("stalls")
@@ -106,7 +107,8 @@ func (s *session) begin(a arguments) string {
 		s.told = &told{Policy: policy}
 		policy = s.told
 	}
-	s.core = allocation.New(allocation.Config{Arms: len(s.arms), Policy: policy, Seed: uint64(a.int("seed")), Limits: limits})
+	s.core = allocation.New(allocation.Config{Arms: len(s.arms), Policy: policy, Seed: uint64(a.int("seed")),
+		Limits: limits})
 	return "ok"
 }
 

@@ -53,8 +53,10 @@ func TestSilence(t *testing.T) {
 		{"one call", [][]llm.Attempt{bad}, errCall, false},
 		{"one call was answered", [][]llm.Attempt{bad, attempts(llm.OK), bad}, errCall, false},
 		{"timeouts do not count", [][]llm.Attempt{bad, slow, slow, slow, slow}, errCall, false},
-		{"an endpoint that says when to come back", [][]llm.Attempt{bad, bad}, &llm.Error{Err: errCall, RetryAfter: time.Second}, false},
-		{"the budget has no room for another attempt", [][]llm.Attempt{bad, bad}, errors.Join(&Refused{Limit: "Calls"}, errCall), false},
+		{"an endpoint that says when to come back", [][]llm.Attempt{bad, bad},
+			&llm.Error{Err: errCall, RetryAfter: time.Second}, false},
+		{"the budget has no room for another attempt", [][]llm.Attempt{bad, bad},
+			errors.Join(&Refused{Limit: "Calls"}, errCall), false},
 	} {
 		var s Silence
 		var err error

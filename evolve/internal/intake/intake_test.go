@@ -64,11 +64,13 @@ func TestOrder(t *testing.T) {
 		{"without a window all are begun before the first is taken in", 3, 0, true, nil, 0, []int{2, 1, 0}, "+0 +1 +2 0 1 2"},
 		{"by index a slow child holds the window back", 4, 2, true, nil, 0, []int{1, 0, 2, 3}, "+0 +1 0 +2 1 +3 2 3"},
 		{"as they end it does not", 4, 2, false, nil, 0, []int{1, 2, 3, 0}, "+0 +1 1 +2 2 +3 3 0"},
-		{"the journal's order is repeated, whichever ends first", 3, 2, false, []int{1, 0}, 0, []int{0, 1, 2}, "+0 +1 1* +2 0* 2"},
+		{"the journal's order is repeated, whichever ends first", 3, 2, false, []int{1, 0}, 0, []int{0, 1, 2},
+			"+0 +1 1* +2 0* 2"},
 		{"a child that pauses lets another begin", 3, 2, false, nil, 1, []int{2, 0, 1}, "+0 +1 !2 2 0 1"},
 		{"a window does not double", 9, 2, false, nil, 9, nil, "+0 +1 !2"},
 		{"by index none begins beyond the window", 3, 2, true, nil, 2, nil, "+0 +1"},
-		{"the journal says which began beyond it", 3, 2, false, []int{record.Beyond, 2}, 0, []int{2, 0, 1}, "+0 +1 !2 2* 0 1"},
+		{"the journal says which began beyond it", 3, 2, false, []int{record.Beyond, 2}, 0, []int{2, 0, 1},
+			"+0 +1 !2 2* 0 1"},
 	} {
 		if got := play(New[int](tt.n, tt.window, tt.byIndex, tt.repeat), tt.paused, tt.ends...); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)

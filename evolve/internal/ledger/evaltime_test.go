@@ -16,8 +16,10 @@ func TestEvalTimeRoom(t *testing.T) {
 		want    int
 	}{
 		{"at first each is taken to be the worst", EvalTime{Left: 100 * s, Worst: 10 * s}, nil, 10},
-		{"children that took less leave room for more", EvalTime{Left: 100 * s, Worst: 10 * s, Sum: 10 * s, Scored: 9}, nil, 46},
-		{"pending pulls take what their children are expected to", EvalTime{Left: 100 * s, Worst: 10 * s, Sum: 10 * s, Scored: 9}, []int{10, 5}, 31},
+		{"children that took less leave room for more", EvalTime{Left: 100 * s, Worst: 10 * s, Sum: 10 * s, Scored: 9}, nil,
+			46},
+		{"pending pulls take what their children are expected to",
+			EvalTime{Left: 100 * s, Worst: 10 * s, Sum: 10 * s, Scored: 9}, []int{10, 5}, 31},
 		{"room for the worst case and no more", EvalTime{Left: 10 * s, Worst: 10 * s}, nil, 1},
 		{"none", EvalTime{Left: 10*s - 1, Worst: 10 * s}, nil, 0},
 		{"pending pulls leave none", EvalTime{Left: 100 * s, Worst: 10 * s}, []int{10}, 0},

@@ -273,7 +273,8 @@ func TestAttemptsAtSeveralModels(t *testing.T) {
 		}
 		c.Ended([]llm.Attempt{{Status: llm.Failed}})
 		if _, reserved := l.Sums(); reserved != (Amounts{}) {
-			t.Errorf("%s: with none under way %v is set aside, for which another attempt would wait for ever", tt.reason, reserved)
+			t.Errorf("%s: with none under way %v is set aside, for which another attempt would wait for ever", tt.reason,
+				reserved)
 		}
 		c.Settle(nil)
 		if _, reserved := l.Sums(); reserved != (Amounts{}) {
@@ -302,7 +303,8 @@ func TestCapsThatNoModelHas(t *testing.T) {
 			c := l.Call(req, false)
 			refused := refusal(c.Begin(t.Context(), nil, "m")) == limit
 			_, reserved := l.Sums()
-			if refused != (most > 0) || reserved.Tokens < 0 || reserved.FLOPs < 0 || reserved.Money < 0 || refused != (c.Full() != "") {
+			if refused != (most > 0) || reserved.Tokens < 0 || reserved.FLOPs < 0 || reserved.Money < 0 ||
+				refused != (c.Full() != "") {
 				t.Errorf("%s, a cap of %d: refused %v, %+v set aside", limit, most, refused, reserved)
 			}
 			c.Settle(nil)

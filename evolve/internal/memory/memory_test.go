@@ -97,7 +97,8 @@ func TestAsked(t *testing.T) {
 		t.Error("it has a call before the first")
 	}
 	answer := []llm.Attempt{{Status: llm.OK}}
-	a.Add(record.Asked{Kind: "evaluation"}, []Call{{Kind: "other", Attempts: answer}, {Kind: "evaluation", Attempts: answer}})
+	a.Add(record.Asked{Kind: "evaluation"}, []Call{{Kind: "other", Attempts: answer},
+		{Kind: "evaluation", Attempts: answer}})
 	a.Note(Call{Kind: "evaluation", Attempts: answer})
 	if len(a.Calls()) != 3 || len(a.Told()) != 1 || a.Any() != &a || a.Failed() {
 		t.Errorf("%d calls, %d told, failed %v, want 3, 1 and false", len(a.Calls()), len(a.Told()), a.Failed())

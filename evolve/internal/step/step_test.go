@@ -17,7 +17,8 @@ import (
 
 // begin returns a step of a run without a journal, in which passed says which limit amounts would pass.
 func begin(passed func(ledger.Amounts) string) *Step {
-	return &Step{Run: &Run{Ledger: ledger.New(ledger.Limits{Passed: passed, Stalls: -1}, ledger.Amounts{}), Programs: memory.New()},
+	return &Step{Run: &Run{Ledger: ledger.New(ledger.Limits{Passed: passed, Stalls: -1}, ledger.Amounts{}),
+		Programs: memory.New()},
 		Over: func() bool { return false }, Failing: &fault.Streak{}}
 }
 
@@ -93,7 +94,8 @@ func TestStepsDrain(t *testing.T) {
 	} {
 		s, made := begin(free), 0
 		s.Drain(tt.fault)
-		if _, err := s.Ask(t.Context(), "judge", answering, llm.Request{}); !errors.Is(err, tt.fault) || !errors.Is(err, llm.ErrDraining) {
+		if _, err := s.Ask(t.Context(), "judge", answering, llm.Request{}); !errors.Is(err, tt.fault) ||
+			!errors.Is(err, llm.ErrDraining) {
 			t.Errorf("%s: asked after it: %v", tt.reason, err)
 		}
 		if _, err := s.Evaluate(t.Context(), scale{&made}, "abc", 0); !errors.Is(err, tt.fault) {

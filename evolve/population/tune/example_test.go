@@ -28,7 +28,8 @@ func ExampleTuner() {
 	if err != nil {
 		panic(err)
 	}
-	search, err := population.New(population.Config{Task: t, LLM: llm.Func(nil), N: 1, Operators: []population.Operator{&tune.Tuner{}}})
+	search, err := population.New(population.Config{Task: t, LLM: llm.Func(nil), N: 1,
+		Operators: []population.Operator{&tune.Tuner{}}})
 	if err != nil {
 		panic(err)
 	}

@@ -59,7 +59,8 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("cut after record %d it comes to another result:\n%.3000s", cut.Records, diff)
 		}
 		if made, had := w.made.Load(), int64(cut.Count("tuning")); made != whole.made.Load()-had {
-			t.Errorf("cut after record %d, with %d tune evaluations of %d, %d are made", cut.Records, had, whole.made.Load(), made)
+			t.Errorf("cut after record %d, with %d tune evaluations of %d, %d are made", cut.Records, had, whole.made.Load(),
+				made)
 		}
 	}
 }

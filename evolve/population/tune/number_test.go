@@ -9,7 +9,8 @@ import (
 // Whatever a program is, its parameters written with their own values are the program, and with others all but the numbers
 // stays.
 func FuzzRewrite(f *testing.F) {
-	for _, s := range []string{"a = 1.5 # tune: 0.1..3\nb = -2e-9\n", "x[3] = 1_000.5; return-2; y- -1.5", "'1.5' /* 2 */ 0x1F # tune:\n7 # tune: off", "\xff9 # tune: 1..\n"} {
+	for _, s := range []string{"a = 1.5 # tune: 0.1..3\nb = -2e-9\n", "x[3] = 1_000.5; return-2; y- -1.5",
+		"'1.5' /* 2 */ 0x1F # tune:\n7 # tune: off", "\xff9 # tune: 1..\n"} {
 		f.Add(s, 0.5)
 	}
 	f.Fuzz(func(t *testing.T, program string, u float64) {
@@ -18,7 +19,8 @@ func FuzzRewrite(f *testing.F) {
 			same, moved := make([]float64, len(list)), make([]float64, len(list))
 			for i, a := range axesOf(list) {
 				same[i], moved[i] = a.at(0), a.at(math.Mod(u, 1e4))
-				if math.IsNaN(moved[i]) || math.IsInf(moved[i], 0) || a.n.Lo < a.n.Hi && u != 0 && (moved[i] < a.n.Lo || moved[i] > a.n.Hi) && !a.n.Integer {
+				if math.IsNaN(moved[i]) || math.IsInf(moved[i], 0) || a.n.Lo < a.n.Hi && u != 0 &&
+					(moved[i] < a.n.Lo || moved[i] > a.n.Hi) && !a.n.Integer {
 					if u == u && !math.IsInf(u, 0) {
 						t.Fatalf("%q: %+v moves to %v", program, a.n, moved[i])
 					}

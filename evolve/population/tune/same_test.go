@@ -36,14 +36,16 @@ func TestSameSeedsAtTheEndOfTheTuneBudget(t *testing.T) {
 			w := newWorld(t, start)
 			var arms []evolve.Arm
 			for seed := range uint32(3) {
-				p, err := population.New(population.Config{Task: w.task, LLM: model(t), N: 6, Seed: seed, Archive: population.Top(8), Select: population.Uniform(),
+				p, err := population.New(population.Config{Task: w.task, LLM: model(t), N: 6, Seed: seed,
+					Archive: population.Top(8), Select: population.Uniform(),
 					Operators: []population.Operator{population.Rewrite{}, &tune.Tuner{On: jitter{waves{&w.made}}, Evaluations: 120}}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				arms = append(arms, p)
 			}
-			res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: bandit.Random{}, Budget: evolve.Budget{Calls: 60, TuneEvaluations: 1000}, Seed: 1})
+			res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: bandit.Random{},
+				Budget: evolve.Budget{Calls: 60, TuneEvaluations: 1000}, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

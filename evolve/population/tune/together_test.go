@@ -99,9 +99,11 @@ func together(t *testing.T, path string, settings []population.Settings, archive
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 4, Seed: 8, Window: 1, Noise: &evolve.Noise{Fresh: 2}, Archive: archive, Settings: settings,
-		Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &tune.Tuner{On: waves{&tunings}, Evaluations: 60}},
-		Credit:    population.Rank})
+	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 4, Seed: 8, Window: 1,
+		Noise: &evolve.Noise{Fresh: 2}, Archive: archive, Settings: settings,
+		Operators: []population.Operator{population.Rewrite{}, population.Cross{},
+			&tune.Tuner{On: waves{&tunings}, Evaluations: 60}},
+		Credit: population.Rank})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,8 @@ func told(res *evolve.Result) []string {
 		se, _ := r.SE()
 		return fmt.Sprint(r.Valid, r.Score, r.N(), se, r.Reason)
 	}
-	rows := []string{fmt.Sprint(res.Best.Program, of(res.Best.Result), of(*res.Fresh), res.Unconfirmed, res.Evaluations, res.TuneEvaluations, res.Stop, res.Limit)}
+	rows := []string{fmt.Sprint(res.Best.Program, of(res.Best.Result), of(*res.Fresh), res.Unconfirmed, res.Evaluations,
+		res.TuneEvaluations, res.Stop, res.Limit)}
 	for _, g := range res.Arms[0].Generations {
 		for _, c := range g.Children {
 			rows = append(rows, fmt.Sprint(g.Index, c.Index, c.ID, c.Parents, c.Operator, c.Labels, c.Seed, of(c.Result), c.Err))
@@ -144,7 +147,8 @@ func told(res *evolve.Result) []string {
 // A search that has everything on at once is killed after records of its journal, and comes to the result of one that nobody
 // disturbed. Each best that it ends a step with was audited.
 func TestTogether(t *testing.T) {
-	settings := []population.Settings{{}, {Explore: 0.5, N: 6}, {Weights: []float64{1, 1, 3}, Select: population.Uniform()}}
+	settings := []population.Settings{{}, {Explore: 0.5, N: 6},
+		{Weights: []float64{1, 1, 3}, Select: population.Uniform()}}
 	for name, archive := range map[string]func() population.Archive{
 		"bandit": func() population.Archive { return nil },
 		"bandit on islands": func() population.Archive {
@@ -157,7 +161,8 @@ func TestTogether(t *testing.T) {
 			checkTogether(t, res)
 			for cut := range killtest.About(t, path, 2, 25) {
 				if _, got := together(t, cut.Path, settings, archive()); !cmp.Equal(want, got) {
-					t.Fatalf("cut after record %d of %d it comes to another result:\n%.3000s", cut.Records, cut.Of, cmp.Diff(want, got))
+					t.Fatalf("cut after record %d of %d it comes to another result:\n%.3000s", cut.Records, cut.Of,
+						cmp.Diff(want, got))
 				}
 			}
 		})
@@ -188,6 +193,7 @@ func checkTogether(t *testing.T, res *evolve.Result) {
 		}
 	}
 	if len(settings) < 3 || !again || tuned == 0 || doubted == 0 || res.Fresh == nil {
-		t.Errorf("%d settings, scored again: %v, %d tuned, %d found invalid, fresh %v: the test is about all of them", len(settings), again, tuned, doubted, res.Fresh)
+		t.Errorf("%d settings, scored again: %v, %d tuned, %d found invalid, fresh %v: the test is about all of them",
+			len(settings), again, tuned, doubted, res.Fresh)
 	}
 }

@@ -72,7 +72,8 @@ type world struct {
 func newWorld(t *testing.T, program string) *world {
 	w := &world{}
 	var err error
-	if w.task, err = task.New(task.Spec{Name: "waves", Language: "python", Initial: program, Evaluator: waves{&w.real}}); err != nil {
+	if w.task, err = task.New(task.Spec{Name: "waves", Language: "python", Initial: program,
+		Evaluator: waves{&w.real}}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -82,7 +83,8 @@ func (w *world) cheap() eval.Evaluator { return waves{&w.made} }
 
 // run makes a run of one population with a tuner.
 func (w *world) run(ctx context.Context, o *tune.Tuner, model llm.LLM, j *journal.Journal, b evolve.Budget) (*evolve.Result, error) {
-	p, err := population.New(population.Config{Task: w.task, LLM: model, N: 4, Seed: 7, Archive: population.Top(8), Select: population.Tournament(2),
+	p, err := population.New(population.Config{Task: w.task, LLM: model, N: 4, Seed: 7, Archive: population.Top(8),
+		Select:    population.Tournament(2),
 		Operators: []population.Operator{population.Rewrite{}, o}})
 	if err != nil {
 		return nil, err
@@ -124,7 +126,8 @@ func TestTunedRun(t *testing.T) {
 		t.Errorf("best %v after %d calls, want 0.99 after 40:\n%s", r.Best.Result.Score, r.Calls, r.Best.Program)
 	}
 	if n := int(w.made.Load()); r.TuneEvaluations != n || n == 0 || n > 600 || int(w.real.Load()) != r.Evaluations {
-		t.Errorf("%d tune evaluations and %d real ones, the evaluators were asked for %d and %d", r.TuneEvaluations, r.Evaluations, n, w.real.Load())
+		t.Errorf("%d tune evaluations and %d real ones, the evaluators were asked for %d and %d", r.TuneEvaluations,
+			r.Evaluations, n, w.real.Load())
 	}
 	tuned, children := 0, 0
 	for _, g := range r.Arms[0].Generations {
@@ -146,7 +149,8 @@ func TestTunedRun(t *testing.T) {
 	if told.Load() == 0 || told.Load()+untold.Load() != 40 {
 		t.Errorf("%d calls were told that numbers are tuned, %d were not", told.Load(), untold.Load())
 	}
-	if !strings.Contains(r.Best.Program, "n = 2\n") || !strings.HasPrefix(r.Best.Program, "# The sum of two waves.\ndef wave(x):\n") {
+	if !strings.Contains(r.Best.Program, "n = 2\n") ||
+		!strings.HasPrefix(r.Best.Program, "# The sum of two waves.\ndef wave(x):\n") {
 		t.Errorf("more than numbers has changed:\n%s", r.Best.Program)
 	}
 }
@@ -161,9 +165,11 @@ func TestNoBudget(t *testing.T) {
 	})
 	r, err := w.run(t.Context(), &tune.Tuner{On: w.cheap()}, m, nil, evolve.Budget{Calls: 20})
 	if err != nil || r.TuneEvaluations != 0 || w.made.Load() != 0 || len(r.Arms[0].Generations) != 5 {
-		t.Errorf("%d tune evaluations, %d made, %d steps, %v", r.TuneEvaluations, w.made.Load(), len(r.Arms[0].Generations), err)
+		t.Errorf("%d tune evaluations, %d made, %d steps, %v", r.TuneEvaluations, w.made.Load(), len(r.Arms[0].Generations),
+			err)
 	}
-	if _, err = w.run(t.Context(), &tune.Tuner{Quiet: true, On: w.cheap()}, m, nil, evolve.Budget{Calls: 20, TuneEvaluations: 100}); err != nil {
+	if _, err = w.run(t.Context(), &tune.Tuner{Quiet: true, On: w.cheap()}, m, nil,
+		evolve.Budget{Calls: 20, TuneEvaluations: 100}); err != nil {
 		t.Error(err)
 	}
 	if w.made.Load() == 0 {
@@ -176,18 +182,22 @@ func TestBudgetEnds(t *testing.T) {
 	w := newWorld(t, start)
 	var arms []evolve.Arm
 	for seed := range uint32(2) {
-		p, err := population.New(population.Config{Task: w.task, LLM: model(t), N: 4, Seed: seed, Operators: []population.Operator{population.Rewrite{}, &tune.Tuner{On: w.cheap()}}})
+		p, err := population.New(population.Config{Task: w.task, LLM: model(t), N: 4, Seed: seed,
+			Operators: []population.Operator{population.Rewrite{}, &tune.Tuner{On: w.cheap()}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		arms = append(arms, p)
 	}
-	r, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: bandit.Random{}, InFlight: 2, Budget: evolve.Budget{Calls: 60, TuneEvaluations: 50}})
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: bandit.Random{}, InFlight: 2,
+		Budget: evolve.Budget{Calls: 60, TuneEvaluations: 50}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Calls != 60 || r.Stop != evolve.StopBudget || r.Limit != "Calls" || r.TuneEvaluations != int(w.made.Load()) || r.TuneEvaluations > 50 {
-		t.Errorf("stop %s %s after %d calls with %d tune evaluations, %d made", r.Stop, r.Limit, r.Calls, r.TuneEvaluations, w.made.Load())
+	if r.Calls != 60 || r.Stop != evolve.StopBudget || r.Limit != "Calls" || r.TuneEvaluations != int(w.made.Load()) ||
+		r.TuneEvaluations > 50 {
+		t.Errorf("stop %s %s after %d calls with %d tune evaluations, %d made", r.Stop, r.Limit, r.Calls, r.TuneEvaluations,
+			w.made.Load())
 	}
 }
 
@@ -202,8 +212,10 @@ func TestHostileEvaluators(t *testing.T) {
 		says   string
 		reason string
 	}{
-		{"gone", eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{}, gone }), &tune.Tuner{}, gone, "", "infrastructure ends the run"},
-		{"panics", eval.Func(func(context.Context, string) (eval.Result, error) { panic("oops") }), &tune.Tuner{}, nil, "oops", "a panic ends the run with an error"},
+		{"gone", eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{}, gone }), &tune.Tuner{},
+			gone, "", "infrastructure ends the run"},
+		{"panics", eval.Func(func(context.Context, string) (eval.Result, error) { panic("oops") }), &tune.Tuner{}, nil,
+			"oops", "a panic ends the run with an error"},
 		{"asks", eval.Func(func(ctx context.Context, _ string) (eval.Result, error) {
 			_, err := llm.Ask(ctx, model(t), llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "How good is it?"}}})
 			return eval.Result{Valid: true}, err
@@ -212,7 +224,8 @@ func TestHostileEvaluators(t *testing.T) {
 			<-ctx.Done()
 			return eval.Result{}, ctx.Err()
 		}), &tune.Tuner{Timeout: time.Millisecond, Evaluations: 20}, nil, "", "each program is invalid"},
-		{"invalid", eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Invalid("never"), nil }), &tune.Tuner{Evaluations: 50}, nil, "", "nothing is found"},
+		{"invalid", eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Invalid("never"), nil }),
+			&tune.Tuner{Evaluations: 50}, nil, "", "nothing is found"},
 		{"NaN", eval.Func(func(context.Context, string) (eval.Result, error) {
 			return eval.Result{Valid: true, Score: math.NaN()}, nil
 		}), &tune.Tuner{Evaluations: 50}, nil, "", "no NaN travels"},
@@ -261,8 +274,10 @@ func TestCanceledTuning(t *testing.T) {
 			}
 			continue
 		}
-		if r.Best.Program != want.Best.Program || r.TuneEvaluations != want.TuneEvaluations || r.Evaluations != want.Evaluations || r.Calls != want.Calls {
-			t.Errorf("%v after %d tune evaluations, %d evaluations, %d calls; undisturbed %v after %d, %d, %d", r.Best.Result.Score, r.TuneEvaluations, r.Evaluations, r.Calls,
+		if r.Best.Program != want.Best.Program || r.TuneEvaluations != want.TuneEvaluations ||
+			r.Evaluations != want.Evaluations || r.Calls != want.Calls {
+			t.Errorf("%v after %d tune evaluations, %d evaluations, %d calls; undisturbed %v after %d, %d, %d",
+				r.Best.Result.Score, r.TuneEvaluations, r.Evaluations, r.Calls,
 				want.Best.Result.Score, want.TuneEvaluations, want.Evaluations, want.Calls)
 		}
 	}
@@ -308,12 +323,14 @@ func TestIntegersOverMagnitudes(t *testing.T) {
 	const runs = 40
 	good := 0
 	for seed := range uint64(runs) {
-		spec := task.Spec{Name: "sort", Language: "go", Initial: "package sort\n\nconst threshold = 3000\n", Evaluator: noisy{seed}}
+		spec := task.Spec{Name: "sort", Language: "go", Initial: "package sort\n\nconst threshold = 3000\n",
+			Evaluator: noisy{seed}}
 		tk, err := task.New(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 1, Seed: uint32(seed), Operators: []population.Operator{&tune.Tuner{Evaluations: 60}}})
+		p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 1, Seed: uint32(seed),
+			Operators: []population.Operator{&tune.Tuner{Evaluations: 60}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,13 +352,16 @@ func TestIntegersOverMagnitudes(t *testing.T) {
 func TestParameters(t *testing.T) {
 	many := strings.Repeat("x = 1.5\n", 10_000)
 	for _, tt := range []struct{ program, language, want, reason string }{
-		{"a = 0.5; b = -3; c = 1; d = 0; e = x[7]; f = 1e-9", "python", "0.5 -3 1e-09", "integers 0 and 1 and subscripts are structure"},
+		{"a = 0.5; b = -3; c = 1; d = 0; e = x[7]; f = 1e-9", "python", "0.5 -3 1e-09",
+			"integers 0 and 1 and subscripts are structure"},
 		{"a = 0x1F + 1_000 + 2.5e3", "python", "1000 2500", "hexadecimal is left alone"},
 		{"a = 'x 1.5' # 2.5\n'''\n3.5\n'''\nb = 4.5", "python", "4.5", "strings and comments are not code"},
-		{"let a = 1.5; // tune: 0.1..3\nlet b = 2.5;\nlet c = 1; // tune: 1..64\n", "javascript", "1.5[0.1,3] 1[1,64]", "where there are marks, they alone count"},
+		{"let a = 1.5; // tune: 0.1..3\nlet b = 2.5;\nlet c = 1; // tune: 1..64\n", "javascript", "1.5[0.1,3] 1[1,64]",
+			"where there are marks, they alone count"},
 		{"const n = 8 // tune:\nconst m = 9\n", "go", "8", "without bounds"},
 		{"a = 1.5 # tune: off\nb = 2.5", "python", "2.5", "off takes one out and leaves the others in"},
-		{"a = 1.5 # tune: 5..1\nb = 2.5 # fine tune: 1..2", "python", "1.5", "bounds that make no sense are none; a comment has to begin with the mark"},
+		{"a = 1.5 # tune: 5..1\nb = 2.5 # fine tune: 1..2", "python", "1.5",
+			"bounds that make no sense are none; a comment has to begin with the mark"},
 		{"", "python", "", "nothing"},
 	} {
 		var got []string
@@ -369,21 +389,23 @@ func TestManyNumbers(t *testing.T) {
 	}
 	program := b.String()
 	differing := 0
-	tk, err := task.New(task.Spec{Name: "many", Language: "python", Initial: program, Evaluator: eval.Func(func(_ context.Context, p string) (eval.Result, error) {
-		was, is := strings.Split(program, "\n"), strings.Split(p, "\n")
-		changed, first := 0, 0.0
-		for i := range is {
-			if is[i] != was[i] {
-				changed++
-				first = values(is[i])[strings.Fields(is[i])[0]]
+	tk, err := task.New(task.Spec{Name: "many", Language: "python", Initial: program,
+		Evaluator: eval.Func(func(_ context.Context, p string) (eval.Result, error) {
+			was, is := strings.Split(program, "\n"), strings.Split(p, "\n")
+			changed, first := 0, 0.0
+			for i := range is {
+				if is[i] != was[i] {
+					changed++
+					first = values(is[i])[strings.Fields(is[i])[0]]
+				}
 			}
-		}
-		return eval.Result{Valid: changed <= 64, Score: first}.Clean(), nil
-	})})
+			return eval.Result{Valid: changed <= 64, Score: first}.Clean(), nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 1, Operators: []population.Operator{&tune.Tuner{Evaluations: 40, Parallel: 1}}})
+	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 1,
+		Operators: []population.Operator{&tune.Tuner{Evaluations: 40, Parallel: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,11 +35,13 @@ func resized(t *testing.T, folder string, seed int) {
 		calls += size
 		best := 0.1 + 0.1*float64(n)
 		arm := n % 2
-		arms[arm] = append(arms[arm], map[string]any{"generation": len(arms[arm]), "best_fitness": best, "width": size, "gen_time_s": 1,
-			"children": children(size, 0)})
+		arms[arm] = append(arms[arm], map[string]any{"generation": len(arms[arm]), "best_fitness": best, "width": size,
+			"gen_time_s": 1,
+			"children":   children(size, 0)})
 		selections, running = append(selections, arm), append(running, best)
 	}
-	b, err := json.Marshal(map[string]any{"task": "cp", "model": "m", "algo": "ei", "breadth": "Sized(1..8)", "C": 32, "T_total": 4, "N": 8,
+	b, err := json.Marshal(map[string]any{"task": "cp", "model": "m", "algo": "ei", "breadth": "Sized(1..8)", "C": 32,
+		"T_total": 4, "N": 8,
 		"bandit_seed": seed, "stop": "budget", "selections": selections, "running_best": running,
 		"arm_results": []any{map[string]any{"trajectory": arms[0]}, map[string]any{"trajectory": arms[1]}}})
 	if err != nil {
@@ -53,7 +55,8 @@ func fixed(t *testing.T, folder string, seed, failed int) {
 	t.Helper()
 	rows := []any{map[string]any{"generation": 0, "best_fitness": 0.1}}
 	for g := 1; g <= 4; g++ {
-		rows = append(rows, map[string]any{"generation": g, "best_fitness": 0.1 + 0.05*float64(g), "children": children(8-failed, failed)})
+		rows = append(rows, map[string]any{"generation": g, "best_fitness": 0.1 + 0.05*float64(g),
+			"children": children(8-failed, failed)})
 	}
 	b, err := json.Marshal(map[string]any{"task": "cp", "model": "m", "T": 4, "N": 8, "seed": seed, "trajectory": rows})
 	if err != nil {
@@ -118,7 +121,8 @@ func TestEqualAnsweredCalls(t *testing.T) {
 	}
 	write(t, path, b)
 	refused(t, folder, "after 21 of 32 calls")
-	if printed, _ := analyze(t, folder, "--early"); !strings.Contains(printed, "(n = 2) against greedy T=4") || !strings.Contains(printed, "1 budget that not every seed reached") {
+	if printed, _ := analyze(t, folder, "--early"); !strings.Contains(printed, "(n = 2) against greedy T=4") ||
+		!strings.Contains(printed, "1 budget that not every seed reached") {
 		t.Errorf("with --early:\n%s", printed)
 	}
 }
@@ -138,7 +142,8 @@ func TestRise(t *testing.T) {
 		}
 	}
 	spent[2] = []float64{3}
-	if l, err = rise(options{samples: 100}, files, func(f file) []float64 { return spent[f.Run.Seed] }); err != nil || len(l.X) > 0 {
+	if l, err = rise(options{samples: 100}, files, func(f file) []float64 { return spent[f.Run.Seed] }); err != nil ||
+		len(l.X) > 0 {
 		t.Errorf("a run does not say what its last generation spent: %v, %v", l.X, err)
 	}
 }

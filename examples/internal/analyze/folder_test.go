@@ -7,7 +7,8 @@ import (
 
 // Whatever is in a file, reading it ends in a result or an error, and lists by generation are no longer than the run.
 func FuzzParse(f *testing.F) {
-	for _, pattern := range []string{"testdata/results/cp/offline/*T4_N16_seed1.json", "testdata/results/bandit/cp/offline/*seed1.json"} {
+	for _, pattern := range []string{"testdata/results/cp/offline/*T4_N16_seed1.json",
+		"testdata/results/bandit/cp/offline/*seed1.json"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) != 1 {
 			f.Fatalf("%s: %d files, %v", pattern, len(paths), err)
@@ -22,7 +23,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if len(r.seconds) > r.Generations() || len(r.tokens) != len(r.seconds) || len(answered(r)) != r.Generations() {
-			t.Errorf("%d generations, times of %d, tokens of %d, calls of %d", r.Generations(), len(r.seconds), len(r.tokens), len(answered(r)))
+			t.Errorf("%d generations, times of %d, tokens of %d, calls of %d", r.Generations(), len(r.seconds), len(r.tokens),
+				len(answered(r)))
 		}
 	})
 }

@@ -58,8 +58,10 @@ func TestTerminal(t *testing.T) {
 	for _, path := range files(t, out, "") {
 		names = append(names, filepath.Base(path))
 	}
-	if want := []string{"analysis.json", "cells.csv", "cp_offline_best_by_calls.svg", "cp_offline_best_by_flops.svg", "cp_offline_best_by_time.svg",
-		"cp_offline_envelope_greedy.svg", "cp_offline_profiles.svg", "cp_offline_pulls_ei-K=3.svg", "cp_offline_regret.svg", "cp_offline_surface_greedy.svg", "runs.csv"}; !slices.Equal(names, want) {
+	if want := []string{"analysis.json", "cells.csv", "cp_offline_best_by_calls.svg", "cp_offline_best_by_flops.svg",
+		"cp_offline_best_by_time.svg",
+		"cp_offline_envelope_greedy.svg", "cp_offline_profiles.svg", "cp_offline_pulls_ei-K=3.svg", "cp_offline_regret.svg",
+		"cp_offline_surface_greedy.svg", "runs.csv"}; !slices.Equal(names, want) {
 		t.Errorf("files %q, want %q", names, want)
 	}
 	for _, path := range files(t, out, ".svg") {
@@ -94,7 +96,8 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	greedy := r.Problems[0].Methods[1]
-	if r.Problems[0].Task != "cp" || greedy.Method != "greedy" || greedy.Seeds != 5 || len(greedy.Cells) != 18 || greedy.Cells[0].Searches != 5 {
+	if r.Problems[0].Task != "cp" || greedy.Method != "greedy" || greedy.Seeds != 5 || len(greedy.Cells) != 18 ||
+		greedy.Cells[0].Searches != 5 {
 		t.Errorf("analysis.json has %+v", greedy)
 	}
 	if c := greedy.Intervals.C; !(c.Low < c.Value && c.Value < c.High) {
@@ -120,15 +123,20 @@ func TestTooLittle(t *testing.T) {
 		figures []string
 	}{
 		{"two seeds", []string{"cp/offline/*seed1.json", "cp/offline/*seed2.json"},
-			[]string{"at least 2 seeds", "some breadth has 2 seeds, and an interval takes 3 at least"}, []string{"found:"}, []string{"surface_greedy", "best_by_calls", "profiles"}},
+			[]string{"at least 2 seeds", "some breadth has 2 seeds, and an interval takes 3 at least"}, []string{"found:"},
+			[]string{"surface_greedy", "best_by_calls", "profiles"}},
 		{"one seed", []string{"cp/offline/*seed1.json"},
-			[]string{"at least 1 seed of each", "some breadth has 1 seed"}, []string{"found:"}, []string{"surface_greedy", "best_by_calls", "profiles"}},
+			[]string{"at least 1 seed of each", "some breadth has 1 seed"}, []string{"found:"},
+			[]string{"surface_greedy", "best_by_calls", "profiles"}},
 		{"one breadth", []string{"cp/offline/*N4_*.json"},
-			[]string{"all runs have N = 4, and it takes two breadths"}, []string{"found:", "c = "}, []string{"surface_greedy", "best_by_calls", "profiles"}},
+			[]string{"all runs have N = 4, and it takes two breadths"}, []string{"found:", "c = "},
+			[]string{"surface_greedy", "best_by_calls", "profiles"}},
 		{"one run", []string{"cp/offline/*N4_seed1.json"},
 			[]string{"all runs have N = 4"}, []string{"found:"}, []string{"surface_greedy", "best_by_calls", "profiles"}},
-		{"two runs of a bandit against two", []string{"cp/offline/*N4_seed1.json", "cp/offline/*N4_seed2.json", "bandit/cp/offline/*seed1.json", "bandit/cp/offline/*seed2.json"},
-			[]string{"(n = 2) against greedy (n = 2): nothing can be said; it takes 3 runs of each"}, []string{"better in"}, []string{"pulls_ei-K=3", "regret"}},
+		{"two runs of a bandit against two", []string{"cp/offline/*N4_seed1.json", "cp/offline/*N4_seed2.json",
+			"bandit/cp/offline/*seed1.json", "bandit/cp/offline/*seed2.json"},
+			[]string{"(n = 2) against greedy (n = 2): nothing can be said; it takes 3 runs of each"}, []string{"better in"},
+			[]string{"pulls_ei-K=3", "regret"}},
 	} {
 		printed, out := analyze(t, subset(t, c.keep...))
 		for _, want := range c.want {
@@ -211,7 +219,8 @@ func TestTiesAreAnotherMethod(t *testing.T) {
 	folder := subset(t, "cp/offline/*.json")
 	for _, path := range files(t, filepath.Join(folder, "cp", "offline"), ".json") {
 		b := read(t, filepath.Join(folder, "cp", "offline", filepath.Base(path)))
-		write(t, filepath.Join(folder, "ties_"+filepath.Base(path)), bytes.Replace(b, []byte(`"task":"cp"`), []byte(`"task":"cp","ties":"taken"`), 1))
+		write(t, filepath.Join(folder, "ties_"+filepath.Base(path)),
+			bytes.Replace(b, []byte(`"task":"cp"`), []byte(`"task":"cp","ties":"taken"`), 1))
 	}
 	printed, _ := analyze(t, folder)
 	for _, want := range []string{"\ngreedy: 20 runs,", "\ngreedy, ties taken: 20 runs,"} {
@@ -231,7 +240,8 @@ func TestTiesAreAnotherMethod(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	again := subset(t, "bandit/cp/offline/*.json")
 	b := read(t, filepath.Join(again, "bandit/cp/offline/ei_C64_T16_K3_seed1.json"))
-	write(t, filepath.Join(again, "fourth.json"), bytes.Replace(b, []byte(`"bandit_seed":1`), []byte(`"bandit_seed":4`), 1))
+	write(t, filepath.Join(again, "fourth.json"), bytes.Replace(b, []byte(`"bandit_seed":1`), []byte(`"bandit_seed":4`),
+		1))
 	for _, c := range []struct {
 		why, folder string
 		args        []string
@@ -239,7 +249,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"scores above the ceiling", subset(t, "cp/offline/*.json"), []string{"--ceiling", "0.5"}, "passed the ceiling"},
 		{"cells at the ceiling", subset(t, "cp/offline/*.json"), []string{"--ceiling", "0.5"}, "are at it, and flatten"},
-		{"a score reached at the start", subset(t, "cp/offline/*.json"), []string{"--scores", "0.1"}, "N = 4 reaches 0.1 in 5 of 5 runs, all of them before the first call"},
+		{"a score reached at the start", subset(t, "cp/offline/*.json"), []string{"--scores", "0.1"},
+			"N = 4 reaches 0.1 in 5 of 5 runs, all of them before the first call"},
 		{"searches of the same seeds in two bandits", again, nil, "intervals are too narrow"},
 	} {
 		if printed, _ := analyze(t, c.folder, c.args...); !strings.Contains(printed, c.want) {
@@ -360,7 +371,8 @@ func TestHostileFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		const rows = `{"generation": 0, "best_fitness": 0.1}, {"generation": 1, "best_fitness": 0.2}`
-		write(t, filepath.Join(folder, name), []byte(strings.TrimSuffix(string(b), "}")+`, "T": 1, "N": 2, "seed": 1, "trajectory": [`+rows+`]`+more+`}`))
+		write(t, filepath.Join(folder, name), []byte(strings.TrimSuffix(string(b), "}")+
+			`, "T": 1, "N": 2, "seed": 1, "trajectory": [`+rows+`]`+more+`}`))
 	}
 	result("one.json", "=1+1", "greedy a", "")
 	result("two.json", "=1+1", "greedy-a", "")

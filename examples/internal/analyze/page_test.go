@@ -29,7 +29,8 @@ func TestStudies(t *testing.T) {
 	}
 	for _, table := range s.Tables {
 		if len(table.Head) != len(table.Numeric) || len(table.Rows) == 0 {
-			t.Errorf("table %s has %d columns, %d alignments and %d rows", table.Name, len(table.Head), len(table.Numeric), len(table.Rows))
+			t.Errorf("table %s has %d columns, %d alignments and %d rows", table.Name, len(table.Head), len(table.Numeric),
+				len(table.Rows))
 		}
 		for _, row := range table.Rows {
 			if len(row) != len(table.Head) {

@@ -19,9 +19,11 @@ func TestScores(t *testing.T) {
 		want   []float64 // of T = 1
 	}{{"greedy", []float64{0.2, 0.3}}, {"ucb K=2", []float64{0.4}}} {
 		files := []file{
-			courseOf(2, 4, 1, c.method, 0.1, 0.2, 0.5), courseOf(2, 4, 2, c.method, 0.1, 0.3, 0.6), courseOf(1, 4, 1, c.method, 0.1, 0.4),
+			courseOf(2, 4, 1, c.method, 0.1, 0.2, 0.5), courseOf(2, 4, 2, c.method, 0.1, 0.3, 0.6),
+			courseOf(1, 4, 1, c.method, 0.1, 0.4),
 		}
-		s := &study{Method: c.method, files: files, deepest: deepest(files), Cells: []analysis.Cell{{T: 1, N: 4}, {T: 2, N: 4}}}
+		s := &study{Method: c.method, files: files, deepest: deepest(files),
+			Cells: []analysis.Cell{{T: 1, N: 4}, {T: 2, N: 4}}}
 		b := s.budgets()
 		if got := b[0].scores(4); !slices.Equal(got, c.want) {
 			t.Errorf("%s, T = 1: %v, want %v", c.method, got, c.want)

@@ -12,7 +12,8 @@ import (
 func TestWords(t *testing.T) {
 	at := func(v, low, high float64) analysis.Interval { return analysis.Interval{Value: v, Low: low, High: high} }
 	split := func(calls, n, low, high, interior float64) []analysis.SplitInterval {
-		return []analysis.SplitInterval{{Calls: calls, T: at(calls/n, calls/high, calls/low), N: at(n, low, high), Interior: interior}}
+		return []analysis.SplitInterval{{Calls: calls, T: at(calls/n, calls/high, calls/low), N: at(n, low, high),
+			Interior: interior}}
 	}
 	for _, c := range []struct {
 		why         string
@@ -22,15 +23,21 @@ func TestWords(t *testing.T) {
 		cells       []analysis.Cell
 	}{
 		{"both are known", at(-0.046, -0.057, -0.035), split(4096, 12, 7, 24, 1),
-			[]string{"c = −0.046 ± 0.011: depth and breadth complement each other", "for C = 4096 the optimum is N ≈ 12 [7, 24], T ≈ 341; 30 more seeds of each breadth would halve the interval"}, nil, nil},
-		{"the best mean is where the fit says", at(-0.046, -0.057, -0.035), split(64, 4, 2, 8, 1), []string{"c = ", "for C = 64 the optimum is"}, nil,
+			[]string{"c = −0.046 ± 0.011: depth and breadth complement each other",
+				"for C = 4096 the optimum is N ≈ 12 [7, 24], T ≈ 341; 30 more seeds of each breadth would halve the interval"}, nil,
+			nil},
+		{"the best mean is where the fit says", at(-0.046, -0.057, -0.035), split(64, 4, 2, 8, 1),
+			[]string{"c = ", "for C = 64 the optimum is"}, nil,
 			[]analysis.Cell{{T: 8, N: 8, Mean: 0.7}, {T: 64, N: 1, Mean: 0.6}, {T: 128, N: 1, Mean: 0.9}}},
-		{"no breadth is nearer to the fit's", at(-0.046, -0.057, -0.035), split(64, 1.5, 1.2, 1.9, 1), []string{"c = ", "for C = 64 the optimum is"}, nil,
+		{"no breadth is nearer to the fit's", at(-0.046, -0.057, -0.035), split(64, 1.5, 1.2, 1.9, 1),
+			[]string{"c = ", "for C = 64 the optimum is"}, nil,
 			[]analysis.Cell{{T: 32, N: 2, Mean: 0.7}, {T: 16, N: 4, Mean: 0.6}}},
-		{"the best mean is elsewhere", at(-0.046, -0.057, -0.035), split(64, 4, 2, 8, 1), []string{"c = ", "for C = 64 the optimum is"},
+		{"the best mean is elsewhere", at(-0.046, -0.057, -0.035), split(64, 4, 2, 8, 1),
+			[]string{"c = ", "for C = 64 the optimum is"},
 			[]string{"for C = 64: whether the surface fits near its optimum; the best mean is at N = 1, outside [2, 8]"},
 			[]analysis.Cell{{T: 8, N: 8, Mean: 0.6}, {T: 64, N: 1, Mean: 0.7}}},
-		{"a lopsided interval has both ends", at(-0.046, -0.09, -0.035), nil, []string{"c = −0.046 [−0.09, −0.035]: depth"}, nil, nil},
+		{"a lopsided interval has both ends", at(-0.046, -0.09, -0.035), nil, []string{"c = −0.046 [−0.09, −0.035]: depth"},
+			nil, nil},
 		{"they stand in for each other", at(0.02, 0.01, 0.03), split(64, 1, 1, 1, 0),
 			[]string{"c = 0.02 ± 0.01: depth and breadth stand in", "for C = 64 an extreme is best: N = 1 [1, 1]"}, nil, nil},
 		{"the sign is open", at(-0.01, -0.03, 0.01), nil, nil, []string{"c = −0.01 ± 0.02 spans 0"}, nil},
@@ -67,7 +74,8 @@ func TestVerdict(t *testing.T) {
 		{"few runs, below 0", 5, -0.3, -0.1, "second may be better"},
 		{"all alike", 10, 0, 0, "no difference was seen"},
 	} {
-		got := comparison{First: "first", Second: "second", FirstRuns: 20, SecondRuns: c.runs}.verdict(analysis.Interval{Value: (c.low + c.high) / 2, Low: c.low, High: c.high})
+		got := comparison{First: "first", Second: "second", FirstRuns: 20,
+			SecondRuns: c.runs}.verdict(analysis.Interval{Value: (c.low + c.high) / 2, Low: c.low, High: c.high})
 		if !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.why, got, c.want)
 		}
@@ -78,7 +86,8 @@ func TestMoney(t *testing.T) {
 	s := readSpent([]byte(`{"trajectory": [{"generation": 0}, {"generation": 1, "gen_time_s": 2,
 		"children": [{"attempts": [{"usage": null}, {"usage": {"prompt_tokens": 1000, "completion_tokens": 500}}]}, {"attempts": []}],
 		"asides": [{"attempts": [{"usage": {"prompt_tokens": 10, "completion_tokens": 20}}]}]}]}`), 0)
-	if got, want := s.dollars(1, 3), (1010.0+3*520)/1e6; len(got) != 1 || got[0] != want || !slices.Equal(s.seconds, []float64{2}) {
+	if got, want := s.dollars(1, 3), (1010.0+3*520)/1e6; len(got) != 1 || got[0] != want ||
+		!slices.Equal(s.seconds, []float64{2}) {
 		t.Errorf("%v dollars in %v seconds, want %v in 2", got, s.seconds, want)
 	}
 }
@@ -102,7 +111,8 @@ func TestRounds(t *testing.T) {
 	s := readSpent([]byte(`{"selections": [1, 0, 1], "flops_per_round": [5, 6, 7], "arm_results": [
 		{"trajectory": [{"best_fitness": 1}, {"best_fitness": 2, "gen_time_s": 10}]},
 		{"trajectory": [{"best_fitness": 1}, {"best_fitness": 4, "gen_time_s": 20}, {"best_fitness": 3, "gen_time_s": 30}]}]}`), 2)
-	if !slices.Equal(s.seconds, []float64{20, 10, 30}) || !slices.Equal(s.flops, []float64{5, 6, 7}) || !slices.Equal(s.arms[1], []float64{1, 4, 4}) {
+	if !slices.Equal(s.seconds, []float64{20, 10, 30}) || !slices.Equal(s.flops, []float64{5, 6, 7}) ||
+		!slices.Equal(s.arms[1], []float64{1, 4, 4}) {
 		t.Errorf("%+v", s)
 	}
 }

@@ -63,7 +63,8 @@ func TestAnswersOfOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reply, err := a.ask(t.Context(), model, llm.Request{Seed: 1}); err != nil || reply.Text != "well" || model.calls != step.calls {
+		if reply, err := a.ask(t.Context(), model, llm.Request{Seed: 1}); err != nil || reply.Text != "well" ||
+			model.calls != step.calls {
 			t.Errorf("%+v: %+v, %v, %d calls", step, reply, err, model.calls)
 		}
 		if err := a.close(step.whole); err != nil || exists(path) != step.stays {
@@ -97,7 +98,9 @@ func (e examined) HeldOut(ctx context.Context, _ string) (eval.Result, error) {
 // Answers that a held-out score is invalid by are not paid for again.
 func TestInvalidHeldOutIsPaidForOnce(t *testing.T) {
 	model, dir := &counted{}, t.TempDir()
-	own := examined{scoredBy(t, func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil }), model}
+	own := examined{scoredBy(t, func(context.Context, string) (eval.Result, error) {
+		return eval.Result{Valid: true}, nil
+	}), model}
 	for range 3 {
 		o := Options{Resume: exists(filepath.Join(dir, "r.journal"))}
 		f, r, err := ran(t, t.Context(), &o, dir, own)

@@ -64,7 +64,8 @@ func TestAside(t *testing.T) {
 		{"answers that a journal elsewhere goes on with", "r.json r.heldout", "", "r.heldout r.json>r.1.json"},
 		{"a number that is free for all", "r.json own.1.jsonl own.jsonl r.1.js", "own.jsonl",
 			"own.1.jsonl own.jsonl>own.2.jsonl r.1.js r.json>r.2.json"},
-		{"runs whose names only begin alike", "r2.json r.1.json .r.json.123 r-x.json", "", ".r.json.123 r-x.json r.1.json r2.json"},
+		{"runs whose names only begin alike", "r2.json r.1.json .r.json.123 r-x.json", "",
+			".r.json.123 r-x.json r.1.json r2.json"},
 	} {
 		dir := fill(t, strings.Fields(tt.before)...)
 		path := tt.journal
@@ -84,7 +85,8 @@ func TestAside(t *testing.T) {
 		if err := restore(moved); err != nil {
 			t.Errorf("%s: restoring: %v", tt.reason, err)
 		}
-		if got, want := held(t, dir), strings.Fields(tt.before); strings.Contains(strings.Join(got, " "), ">") || len(got) != len(want) {
+		if got, want := held(t, dir), strings.Fields(tt.before); strings.Contains(strings.Join(got, " "), ">") ||
+			len(got) != len(want) {
 			t.Errorf("%s: restored to %v, want %v", tt.reason, got, want)
 		}
 	}
@@ -102,13 +104,15 @@ func TestMakeRoom(t *testing.T) {
 		says   []string // of the error; none if the run may begin
 	}{
 		{"finished and saved", Options{}, over, true, true, nil},
-		{"finished, and killed before it was saved", Options{}, over, false, false, []string{"not saved", "--T 8 --resume", "--T 8 --anew"}},
+		{"finished, and killed before it was saved", Options{}, over, false, false,
+			[]string{"not saved", "--T 8 --resume", "--T 8 --anew"}},
 		{"not finished", Options{}, running, false, false, []string{"not over", "--T 8 --resume", "--T 8 --anew"}},
 		{"not finished, beside the result of one before", Options{}, running, true, false, []string{"not over"}},
 		{"to go on with", Options{Resume: true}, running, false, false, nil},
 		{"to see again", Options{Resume: true}, over, true, false, nil},
 		{"to begin anew", Options{Anew: true}, running, false, true, nil},
-		{"a file that a flag names is never taken for one to move", Options{Journal: "named"}, over, true, false, []string{"is over", "--resume", "--anew"}},
+		{"a file that a flag names is never taken for one to move", Options{Journal: "named"}, over, true, false,
+			[]string{"is over", "--resume", "--anew"}},
 	} {
 		dir := t.TempDir()
 		s := saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
@@ -194,7 +198,8 @@ func journalOf(t *testing.T, path string, stop evolve.Stop) {
 	if stop == "" {
 		return
 	}
-	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{done{}}, Journal: j, Budget: evolve.Budget{Rounds: 1}}); err != nil {
+	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{done{}}, Journal: j,
+		Budget: evolve.Budget{Rounds: 1}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -216,7 +221,8 @@ func TestMakeRoomLeavesARunningRun(t *testing.T) {
 	}
 	defer j.Close()
 	o := Options{Anew: true}
-	if err := makeRoom(&o, path, s); err == nil || !strings.Contains(err.Error(), "another process") || !strings.Contains(err.Error(), "pid") || !exists(path) {
+	if err := makeRoom(&o, path, s); err == nil || !strings.Contains(err.Error(), "another process") ||
+		!strings.Contains(err.Error(), "pid") || !exists(path) {
 		t.Errorf("error %v, journal there %v", err, exists(path))
 	}
 }
@@ -237,7 +243,8 @@ func TestMakeRoomOfADamagedJournal(t *testing.T) {
 	}
 	s := saver{path: filepath.Join(dir, "r.json"), ext: ".js"}
 	o := Options{command: "greedy"}
-	if err := makeRoom(&o, path, s); err == nil || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "greedy --anew") {
+	if err := makeRoom(&o, path, s); err == nil || !strings.Contains(err.Error(), "line 2") ||
+		!strings.Contains(err.Error(), "greedy --anew") {
 		t.Errorf("error %v, want one that says how to begin anew", err)
 	}
 	o.Anew = true
@@ -291,7 +298,8 @@ func TestMakeRoomOfATornJournal(t *testing.T) {
 		}
 		s, o := saver{path: filepath.Join(dir, "r.json"), ext: ".js"}, Options{command: "bandit"}
 		_, _, err := o.makeRoom(path, s, journal.Fingerprint{"N": "1"})
-		if err == nil || !strings.Contains(err.Error(), "not over; to go on with it: ") || strings.Contains(err.Error(), "another run") {
+		if err == nil || !strings.Contains(err.Error(), "not over; to go on with it: ") ||
+			strings.Contains(err.Error(), "another run") {
 			t.Errorf("%q: %v, want it to say how to go on", torn, err)
 		}
 		o.Anew = true

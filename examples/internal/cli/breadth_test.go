@@ -39,9 +39,11 @@ func TestSummaryOfTheBreadth(t *testing.T) {
 		want            string
 	}{
 		{"none was made", fixed, nil, "breadth: fixed"},
-		{"all alike", fixed, []evolve.ArmResult{generations(8, 8), generations(8)}, "breadth: fixed; 3 generations of 8 children"},
+		{"all alike", fixed, []evolve.ArmResult{generations(8, 8), generations(8)},
+			"breadth: fixed; 3 generations of 8 children"},
 		{"one of one", fixed, []evolve.ArmResult{generations(1)}, "breadth: fixed; 1 generation of 1 child"},
-		{"they differ, over all arms", adaptive, []evolve.ArmResult{generations(1, 2, 4), generations(), generations(9)}, "breadth: Adaptive(second=0, waste=0.3, 1..16); 4 generations of 1 to 9 children"},
+		{"they differ, over all arms", adaptive, []evolve.ArmResult{generations(1, 2, 4), generations(), generations(9)},
+			"breadth: Adaptive(second=0, waste=0.3, 1..16); 4 generations of 1 to 9 children"},
 	} {
 		o := Options{Breadth: tt.breadth, N: 16}
 		if got := o.breadthOf(&evolve.Result{Arms: tt.arms}); got != tt.want {
@@ -88,7 +90,8 @@ func TestPoliciesAreToldWhatIsKnown(t *testing.T) {
 }
 
 func round(t, arms int) bandit.Round {
-	return bandit.Round{T: t, Open: slices.Repeat([]bool{true}, arms), Pending: make([]int, arms), Calls: slices.Repeat([]int{2}, arms), Rand: rand.New(rand.NewPCG(1, uint64(t)))}
+	return bandit.Round{T: t, Open: slices.Repeat([]bool{true}, arms), Pending: make([]int, arms),
+		Calls: slices.Repeat([]int{2}, arms), Rand: rand.New(rand.NewPCG(1, uint64(t)))}
 }
 
 func pull(id, arms int) bandit.Pull {

@@ -18,8 +18,10 @@ func TestResumeCommand(t *testing.T) {
 		{"no flags", nil, "evoalloc bandit --resume"},
 		{"said already", []string{"-resume", "--T", "8"}, "evoalloc bandit --T 8 --resume"},
 		{"begun with the contrary", []string{"--anew=true", "--output", "anew"}, "evoalloc bandit --output anew --resume"},
-		{"words of a shell stand as they are", []string{"--api-base=http://a:80/v1,http://b/v1"}, "evoalloc bandit --api-base=http://a:80/v1,http://b/v1 --resume"},
-		{"what a shell would take apart", []string{"--output", "my runs; $HOME"}, "evoalloc bandit --output 'my runs; $HOME' --resume"},
+		{"words of a shell stand as they are", []string{"--api-base=http://a:80/v1,http://b/v1"},
+			"evoalloc bandit --api-base=http://a:80/v1,http://b/v1 --resume"},
+		{"what a shell would take apart", []string{"--output", "my runs; $HOME"},
+			"evoalloc bandit --output 'my runs; $HOME' --resume"},
 		{"a quote", []string{"--output", "it's"}, `evoalloc bandit --output 'it'\''s' --resume`},
 		{"nothing", []string{"--output", ""}, "evoalloc bandit --output '' --resume"},
 	} {
@@ -37,17 +39,22 @@ func TestRecordedCommand(t *testing.T) {
 		want   string
 	}{
 		{"as it was given, to be begun anew", []string{"--T", "8", "--resume"}, "--T 8"},
-		{"a password in a URL", []string{"--api-base=http://me:secret@a/v1,http://b/v1"}, "--api-base=http://***@a/v1,http://b/v1"},
-		{"a password with an @", []string{"--api-base=http://me:se@secret@a/v1,http://b@c/v1"}, "--api-base=http://***@a/v1,http://***@c/v1"},
+		{"a password in a URL", []string{"--api-base=http://me:secret@a/v1,http://b/v1"},
+			"--api-base=http://***@a/v1,http://b/v1"},
+		{"a password with an @", []string{"--api-base=http://me:se@secret@a/v1,http://b@c/v1"},
+			"--api-base=http://***@a/v1,http://***@c/v1"},
 		{"a user alone may be a key", []string{"--api-base", "https://secret@a/v1"}, "--api-base 'https://***@a/v1'"},
-		{"a key in a query", []string{"--api-base=http://a/v1?key=secret,http://b/v1"}, "--api-base=http://a/v1?***,http://b/v1"},
+		{"a key in a query", []string{"--api-base=http://a/v1?key=secret,http://b/v1"},
+			"--api-base=http://a/v1?***,http://b/v1"},
 		{"a key in a fragment", []string{"--api-base=http://a/v1#secret"}, "--api-base=http://a/v1?***"},
 		{"a flag that names a key", []string{"--api-key", "secret", "--T=8"}, "--api-key '***' --T=8"},
 		{"the same in one word", []string{"-key=secret"}, "-key=***"},
 		{"the value of such a flag looks like one", []string{"--password", "--secret", "--N=4"}, "--password '***' --N=4"},
-		{"the password of a queue", []string{"--nats", "nats://me:secret@a:4222,tls://secret@b"}, "--nats nats://***@a:4222,tls://***@b"},
+		{"the password of a queue", []string{"--nats", "nats://me:secret@a:4222,tls://secret@b"},
+			"--nats nats://***@a:4222,tls://***@b"},
 		{"without a scheme, and with a / in it", []string{"-nats=me:se/secret@a:4222,b"}, "-nats=***@a:4222,b"},
-		{"the path of a key", []string{"--nats-key", "own.pem", "--nats-nkey", "run.nk"}, "--nats-key own.pem --nats-nkey run.nk"},
+		{"the path of a key", []string{"--nats-key", "own.pem", "--nats-nkey", "run.nk"},
+			"--nats-key own.pem --nats-nkey run.nk"},
 		{"a flag that only ends like one", []string{"--first-token", "5s"}, "--first-token 5s"},
 	} {
 		o := Options{command: "greedy", args: tt.args}
@@ -56,10 +63,12 @@ func TestRecordedCommand(t *testing.T) {
 		if _, rest, found := strings.Cut(plain(got), plain(Typed("greedy"))+" "); !found || rest != plain(tt.want) {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
 		}
-		if hint := o.again("resume"); !strings.HasSuffix(got, " && "+strings.TrimSuffix(strings.TrimSuffix(hint, "   (with what *** stands for)"), " --resume")) {
+		if hint := o.again("resume"); !strings.HasSuffix(got,
+			" && "+strings.TrimSuffix(strings.TrimSuffix(hint, "   (with what *** stands for)"), " --resume")) {
 			t.Errorf("%s: it is printed as %s, and recorded as %s", tt.reason, hint, got)
 		}
-		if strings.Contains(got, "secret@") || strings.Contains(got, "=secret") || strings.Contains(got, "#secret") || strings.Contains(got, " secret") {
+		if strings.Contains(got, "secret@") || strings.Contains(got, "=secret") || strings.Contains(got, "#secret") ||
+			strings.Contains(got, " secret") {
 			t.Errorf("%s: it has the secret: %s", tt.reason, got)
 		}
 	}
@@ -108,7 +117,8 @@ func TestTypedCommand(t *testing.T) {
 	if !built.MatchString(filepath.ToSlash(os.Args[0])) {
 		t.Skip("the test was not run by go test, whose programs are where those of go run are")
 	}
-	if got, want := o.again("anew"), "go run github.com/evoalloc/evoalloc/examples/evoalloc bandit --T 8 --anew"; got != want {
+	if got, want := o.again("anew"),
+		"go run github.com/evoalloc/evoalloc/examples/evoalloc bandit --T 8 --anew"; got != want {
 		t.Errorf("go run below the repository's folder: %s, want %s", got, want)
 	}
 	t.Chdir(filepath.Join("..", "..", ".."))

@@ -32,7 +32,8 @@ func TestFirstFailureOfEachKind(t *testing.T) {
 	if len(lines) != 3 {
 		t.Fatalf("%d lines, want 3: %q", len(lines), lines)
 	}
-	for i, want := range [][]string{{"rate_limit", "Rate limit reached", "fewer calls in flight"}, {"broken_reply", "HTML", "--api-base"}, {"server", "503", "log of the endpoint"}} {
+	for i, want := range [][]string{{"rate_limit", "Rate limit reached", "fewer calls in flight"},
+		{"broken_reply", "HTML", "--api-base"}, {"server", "503", "log of the endpoint"}} {
 		for _, part := range want {
 			if !strings.Contains(lines[i], part) {
 				t.Errorf("line %d is %q, want %q in it", i, lines[i], part)

@@ -41,7 +41,8 @@ func ran(t *testing.T, ctx context.Context, o *Options, dir string, own task.Tas
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 1}, Journal: f.Journal, ValidStart: true})
+	r, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 1}, Journal: f.Journal,
+		ValidStart: true})
 	return f, r, err
 }
 
@@ -57,11 +58,15 @@ func TestUnused(t *testing.T) {
 			func(func()) (eval.Result, error) { return eval.Invalid("the ruler is lost"), nil },
 			func(err error) bool {
 				var usage *UsageError
-				return errors.As(err, &usage) && strings.Contains(err.Error(), "initial program of task own is invalid: the ruler is lost; nothing was asked of the model")
+				return errors.As(err, &usage) && strings.Contains(err.Error(),
+					"initial program of task own is invalid: the ruler is lost; nothing was asked of the model")
 			}},
 		{"what else fails is told", func(func()) (eval.Result, error) { return eval.Result{}, broken },
 			func(err error) bool { return errors.Is(err, broken) }},
-		{"Ctrl-C ends it as it ends a run", func(stop func()) (eval.Result, error) { stop(); return eval.Result{}, context.Canceled },
+		{"Ctrl-C ends it as it ends a run", func(stop func()) (eval.Result, error) {
+			stop()
+			return eval.Result{}, context.Canceled
+		},
 			func(err error) bool { return errors.Is(err, ErrCanceled) }},
 	} {
 		dir := fill(t, "r.json", "r.txt")
@@ -98,7 +103,8 @@ func TestUnusedKeepsAnswers(t *testing.T) {
 			func(func()) (eval.Result, error) { return eval.Result{Valid: true}, nil },
 			func(err error) bool {
 				var usage *UsageError
-				return errors.As(err, &usage) && strings.Contains(err.Error(), "the budget of answered calls was used up before the initial program of task own had a score")
+				return errors.As(err, &usage) && strings.Contains(err.Error(),
+					"the budget of answered calls was used up before the initial program of task own had a score")
 			}, false},
 		{"an invalid initial program", 1,
 			func(func()) (eval.Result, error) { return eval.Invalid("the ruler is lost"), nil },
@@ -192,7 +198,8 @@ func TestKeepTies(t *testing.T) {
 	}{
 		{"a journal from before the flag", journal.Fingerprint{"N": "1"}, true, false, true},
 		{"a journal of ties", journal.Fingerprint{ties: "taken"}, true, false, false},
-		{"the flag stands, and Open says that the journal is of another run", journal.Fingerprint{ties: "taken"}, true, true, true},
+		{"the flag stands, and Open says that the journal is of another run", journal.Fingerprint{ties: "taken"}, true, true,
+			true},
 		{"a run that begins anew", journal.Fingerprint{"N": "1"}, false, false, false},
 		{"no journal", nil, true, false, false},
 	} {

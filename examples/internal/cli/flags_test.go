@@ -49,7 +49,8 @@ func TestFormsOfConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(o.Strict, o.Rows, o.Stream, " ", o.Model, " ", o.prices, " ", o.Extra.String()); got != `true false false small,large small=1,0.1,2 large=3,0.3,4 {"deep":{"of":[1]},"top_k":40}` {
+	if got := fmt.Sprint(o.Strict, o.Rows, o.Stream, " ", o.Model, " ", o.prices, " ",
+		o.Extra.String()); got != `true false false small,large small=1,0.1,2 large=3,0.3,4 {"deep":{"of":[1]},"top_k":40}` {
 		t.Errorf("the flags are %s", got)
 	}
 	path := filepath.Join(t.TempDir(), "page.yaml")
@@ -86,7 +87,8 @@ func TestEach(t *testing.T) {
 	if want := "small s [5] http://a/v1 false\noffline  [] http://a/v1,large=http://b/v1 false\nlarge l [9] http://b/v1 true\n"; got != want {
 		t.Errorf("the models are\n%swant\n%s", got, want)
 	}
-	for _, args := range []string{"--model offline,offline", "--model qwen3-8b,qwen3-8b", "--model qwen3-8b=0.5,llama-8b=0.5", "--model qwen3-8b,offline --price llama-8b=1,1,1"} {
+	for _, args := range []string{"--model offline,offline", "--model qwen3-8b,qwen3-8b",
+		"--model qwen3-8b=0.5,llama-8b=0.5", "--model qwen3-8b,offline --price llama-8b=1,1,1"} {
 		o, err := parsed(strings.Fields(args))
 		if err != nil {
 			t.Fatal(err)
@@ -139,14 +141,16 @@ func TestWrongConfig(t *testing.T) {
 			t.Errorf("%s: %v, want a usage error in one line with %q", tt.reason, err, tt.want)
 		}
 	}
-	if _, err := parsed([]string{"--config", filepath.Join(t.TempDir(), "none")}); err == nil || !strings.Contains(err.Error(), "--config") {
+	if _, err := parsed([]string{"--config", filepath.Join(t.TempDir(), "none")}); err == nil ||
+		!strings.Contains(err.Error(), "--config") {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
 
 func TestBudgetFlags(t *testing.T) {
 	const of = "--model small,large --model-name s,l --params-active 5,9 --price"
-	args := append(strings.Fields(of), "small=1,0.1,2 large=3,0.3,4", "--budget-usd", "2.5", "--budget-tokens", "700", "--budget-flops", "1e18", "--budget-time", "90m", "--target", "-3")
+	args := append(strings.Fields(of), "small=1,0.1,2 large=3,0.3,4", "--budget-usd", "2.5", "--budget-tokens", "700",
+		"--budget-flops", "1e18", "--budget-time", "90m", "--target", "-3")
 	o, err := parsed(args)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +167,8 @@ func TestBudgetFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Money != 2.5 || b.Tokens != 700 || b.FLOPs != 1e18 || b.WallTime != 90*time.Minute || b.Target == nil || *b.Target != -3 || b.Calls != 8*64 {
+	if b.Money != 2.5 || b.Tokens != 700 || b.FLOPs != 1e18 || b.WallTime != 90*time.Minute || b.Target == nil ||
+		*b.Target != -3 || b.Calls != 8*64 {
 		t.Errorf("the budget is %+v", b)
 	}
 	if len(b.Models) != 2 || b.Models[0].Price.Completion != 2 || b.Models[1].Price.Cached != 0.3 {
@@ -194,7 +199,8 @@ func TestBudgetFlags(t *testing.T) {
 			t.Errorf("%s: %v, want a usage error with %q: %s", tt.args, err, tt.want, tt.reason)
 		}
 	}
-	for _, args := range []string{"--model qwen3-8b --temperature 0", "--model qwen3-8b --max-tokens 0", "--temperature 1", "--max-tokens 9"} {
+	for _, args := range []string{"--model qwen3-8b --temperature 0", "--model qwen3-8b --max-tokens 0", "--temperature 1",
+		"--max-tokens 9"} {
 		if _, err := parsed(strings.Fields(args)); err == nil {
 			t.Errorf("%s is accepted", args)
 		}

@@ -71,7 +71,8 @@ func TestFolderLLM(t *testing.T) {
 func TestWrongFolderLLM(t *testing.T) {
 	for _, tt := range []struct{ config, args, want, reason string }{
 		{"", "--folder-llm --task cp", "no effect on the task cp", "no folder"},
-		{"llm: {temperature: 0.2}", "--folder-llm --task DIR", "names no model: give --model", "the offline model has no temperature"},
+		{"llm: {temperature: 0.2}", "--folder-llm --task DIR", "names no model: give --model",
+			"the offline model has no temperature"},
 		{"llm: {temperature: hot}", "--folder-llm --task DIR", `llm.temperature is "hot"`, "a wrong value"},
 		{"llm: {primary_model: 'a,b'}", "--folder-llm --task DIR", "give --model", "a name that would be two"},
 	} {

@@ -14,7 +14,8 @@ import (
 
 func TestWithHints(t *testing.T) {
 	for _, tt := range []struct{ language, program, shown string }{
-		{"python", "def f(q):\n    q = [1]\n    while q:\n        q.pop(0)\n", "> line 4: q.pop(0) moves all other elements of the list, in a loop"},
+		{"python", "def f(q):\n    q = [1]\n    while q:\n        q.pop(0)\n",
+			"> line 4: q.pop(0) moves all other elements of the list, in a loop"},
 		{"go", "package p\n\nfunc F(xs []int) {\n\tfor range xs {\n\t\tdefer F(nil)\n\t}\n}\n", "> line 5: defer in a loop"},
 		{"javascript", "let x = 1", ""},
 	} {

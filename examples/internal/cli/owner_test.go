@@ -52,7 +52,8 @@ func TestMakeWay(t *testing.T) {
 			withHeldOut(t, s.base()+tt.ending, tt.heldOut)
 		}
 		moved, err := s.makeWay(journal, "hash")
-		if err != nil || exists(s.base()+tt.ending) == tt.moved || exists(s.base()+".1"+tt.ending) != tt.moved || !exists(journal) {
+		if err != nil || exists(s.base()+tt.ending) == tt.moved || exists(s.base()+".1"+tt.ending) != tt.moved ||
+			!exists(journal) {
 			t.Errorf("%s: %v, %v", tt.reason, moved, err)
 		}
 		if err := restore(moved); err != nil || !exists(s.base()+tt.ending) {
@@ -75,11 +76,13 @@ func runOf(t *testing.T, own task.Task, dir, answer string) (base string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 1}, Journal: f.Journal})
+	r, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 1},
+		Journal: f.Journal})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.saver.save(report.NewGreedy(r, report.Header{Task: "own", Model: llm.Model{Key: "m"}, T: 1, N: 1}, 1), r); err != nil {
+	if _, err := f.saver.save(report.NewGreedy(r, report.Header{Task: "own", Model: llm.Model{Key: "m"}, T: 1, N: 1}, 1),
+		r); err != nil {
 		t.Fatal(err)
 	}
 	return f.saver.base()

@@ -29,7 +29,8 @@ func TestRemarks(t *testing.T) {
 	stalled.Children[0].Attempts = []llm.Attempt{{Status: llm.Stalled}, {Status: llm.Timeout}, {Status: llm.Failed}}
 	talked := generation("ok", "ok")
 	for i, tokens := range []int{100, 1090} {
-		talked.Children[i].Attempts = []llm.Attempt{{Status: llm.OK, MaxTokens: 100, Endpoint: "http://a/v1", Usage: &llm.Usage{CompletionTokens: tokens}}}
+		talked.Children[i].Attempts = []llm.Attempt{{Status: llm.OK, MaxTokens: 100, Endpoint: "http://a/v1",
+			Usage: &llm.Usage{CompletionTokens: tokens}}}
 	}
 	for _, tt := range []struct {
 		reason string
@@ -37,18 +38,27 @@ func TestRemarks(t *testing.T) {
 		result evolve.Result
 		want   []string // what the line says; none if there is none
 	}{
-		{"nothing to remark", Options{}, evolve.Result{Stop: evolve.StopBudget, Limit: "Calls", Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation("ok", "ok", "bad")}}}}, nil},
+		{"nothing to remark", Options{}, evolve.Result{Stop: evolve.StopBudget, Limit: "Calls",
+			Arms: []evolve.ArmResult{{Generations: []evolve.Generation{generation("ok", "ok", "bad")}}}}, nil},
 		{"stalls, by the default cap", Options{T: 30, N: 8},
-			evolve.Result{Limit: "Stalls", Earlier: books.Earlier{}, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{stalled, generation("ok")}}}},
-			[]string{"2 attempts timed out or stalled, more than the 24 that --max-stalls allows", "--timeout", "--first-token, --silence, --min-rate", "--resume"}},
-		{"stalls, by a cap that was given", Options{T: 30, N: 8, MaxStalls: 1}, evolve.Result{Limit: "Stalls"}, []string{"more than the 1 that --max-stalls"}},
-		{"stalls of a small run", Options{T: 2, N: 8}, evolve.Result{Limit: "Stalls"}, []string{"more than the 10 that --max-stalls"}},
-		{"an earlier incarnation", Options{}, evolve.Result{Earlier: books.Earlier{Lost: make([]llm.Attempt, 2), Abandoned: make([][]llm.Attempt, 1)}},
+			evolve.Result{Limit: "Stalls", Earlier: books.Earlier{},
+				Arms: []evolve.ArmResult{{Generations: []evolve.Generation{stalled, generation("ok")}}}},
+			[]string{"2 attempts timed out or stalled, more than the 24 that --max-stalls allows", "--timeout",
+				"--first-token, --silence, --min-rate", "--resume"}},
+		{"stalls, by a cap that was given", Options{T: 30, N: 8, MaxStalls: 1}, evolve.Result{Limit: "Stalls"},
+			[]string{"more than the 1 that --max-stalls"}},
+		{"stalls of a small run", Options{T: 2, N: 8}, evolve.Result{Limit: "Stalls"},
+			[]string{"more than the 10 that --max-stalls"}},
+		{"an earlier incarnation", Options{}, evolve.Result{Earlier: books.Earlier{Lost: make([]llm.Attempt, 2),
+			Abandoned: make([][]llm.Attempt, 1)}},
 			[]string{"3 calls were lost or abandoned in earlier incarnations", "all_lives"}},
-		{"an earlier incarnation, one call", Options{}, evolve.Result{Earlier: books.Earlier{Lost: make([]llm.Attempt, 1)}}, []string{"1 call was lost"}},
-		{"answers that nobody asked for again", Options{}, evolve.Result{Earlier: books.Earlier{Unclaimed: make([][]llm.Attempt, 2)}},
+		{"an earlier incarnation, one call", Options{}, evolve.Result{Earlier: books.Earlier{Lost: make([]llm.Attempt, 1)}},
+			[]string{"1 call was lost"}},
+		{"answers that nobody asked for again", Options{},
+			evolve.Result{Earlier: books.Earlier{Unclaimed: make([][]llm.Attempt, 2)}},
 			[]string{"2 calls were answered in an earlier incarnation of the run, and not asked for again", "all_lives"}},
-		{"an endpoint that does not keep to the cap", Options{}, evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{talked}}}},
+		{"an endpoint that does not keep to the cap", Options{},
+			evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{talked}}}},
 			[]string{"http://a/v1 reported more tokens than the request allows in 1 of 2 attempts"}},
 	} {
 		lines := tt.opts.remarks(&tt.result)
@@ -66,10 +76,12 @@ func TestRemarks(t *testing.T) {
 
 // Replies without their markers are counted, those that were put right and those that were refused, by the reason.
 func TestRemarksOnMarkers(t *testing.T) {
-	g := generation("ok", "bad", "!task: the program has lost the EVOLVE-BLOCK markers: need 1", "!task: no program in the reply", "ok", "ok")
+	g := generation("ok", "bad", "!task: the program has lost the EVOLVE-BLOCK markers: need 1",
+		"!task: no program in the reply", "ok", "ok")
 	g.Children[0].Mended, g.Children[1].Mended = "the EVOLVE-BLOCK markers", "the EVOLVE-BLOCK markers"
 	var o Options
-	lines := o.remarks(&evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{g}}, {Generations: []evolve.Generation{g}}}})
+	lines := o.remarks(&evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{g}},
+		{Generations: []evolve.Generation{g}}}})
 	want := []string{
 		"4 of 12 replies left out the EVOLVE-BLOCK markers, which were put back",
 		"2 of 12 replies were refused: task: the program has lost the EVOLVE-BLOCK markers: need 1",

@@ -51,13 +51,15 @@ func TestShow(t *testing.T) {
 	if err := o.Show.Set("notes=0, attempts=100"); err != nil || o.Show.String() != "attempts=100,notes=0" {
 		t.Errorf("%v: %v", o.Show, err)
 	}
-	if text := o.Bounded(bare).Prompt(ask)[0].Content; strings.Contains(text, "wider") || !strings.Contains(text, "worse") {
+	if text := o.Bounded(bare).Prompt(ask)[0].Content; strings.Contains(text, "wider") ||
+		!strings.Contains(text, "worse") {
 		t.Errorf("the prompt is\n%s", text)
 	}
 	if err := o.checkShow(); err == nil || !strings.Contains(err.Error(), "populations") {
 		t.Errorf("attempts of greedy search: %v", err)
 	}
-	for flag, want := range map[string]string{"diary=3": "inspirations, metrics", "notes": "notes=500", "notes=-1": "0 or more", "notes=x": "notes=500", "": "is no part"} {
+	for flag, want := range map[string]string{"diary=3": "inspirations, metrics", "notes": "notes=500",
+		"notes=-1": "0 or more", "notes=x": "notes=500", "": "is no part"} {
 		if err := o.Show.Set(flag); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("--show %q: %v, want %q", flag, err, want)
 		}

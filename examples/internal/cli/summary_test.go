@@ -32,7 +32,9 @@ func TestSummaryOfReplicas(t *testing.T) {
 		if _, err := model.Generate(t.Context(), llm.Request{}); err != nil {
 			t.Fatal(err)
 		}
-		got := runtest.Output(t, func() { (&Options{T: 1, N: 1}).Summarize(model, nil, &evolve.Result{}, report.Cost{}, nil) })
+		got := runtest.Output(t, func() {
+			(&Options{T: 1, N: 1}).Summarize(model, nil, &evolve.Result{}, report.Cost{}, nil)
+		})
 		for _, base := range strings.Split(tt.bases, ",") {
 			if said, several := strings.Contains(got, base), strings.Contains(tt.bases, ","); said != several {
 				t.Errorf("%s: %s told of %v: %s", tt.reason, base, said, got)
@@ -44,7 +46,8 @@ func TestSummaryOfReplicas(t *testing.T) {
 // The calls that score held-out cases are told, as they are in no budget.
 func TestHeldOutCallsAreTold(t *testing.T) {
 	answer := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: "a", Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 30, CompletionTokens: 4}}}}, nil
+		return llm.Reply{Text: "a", Attempts: []llm.Attempt{{Status: llm.OK,
+			Usage: &llm.Usage{PromptTokens: 30, CompletionTokens: 4}}}}, nil
 	})
 	plain, err := task.New(task.Spec{Name: "t", Initial: "p", Evaluator: eval.Func(nil)})
 	if err != nil {
@@ -52,7 +55,8 @@ func TestHeldOutCallsAreTold(t *testing.T) {
 	}
 	best := eval.Candidate{Program: "p", Result: eval.Result{Valid: true, Score: 1}}
 	got := runtest.Output(t, func() { scoreHeldOut(t, t.Context(), asking{plain, answer}, best) })
-	if want := "to score held-out cases asked 3 calls, 102 tokens: they are beside the budget"; !strings.Contains(got, want) {
+	if want := "to score held-out cases asked 3 calls, 102 tokens: they are beside the budget"; !strings.Contains(got,
+		want) {
 		t.Errorf("printed %q, want %q in it", got, want)
 	}
 }
@@ -110,12 +114,16 @@ func TestHeldOut(t *testing.T) {
 		want   string
 		reason string
 	}{
-		{t.Context(), keeper{plain, eval.Result{Valid: true, Score: 0.5, Metrics: map[string]float64{"b": 2, "a": 1}}, nil}, best, "held out: 0.500000 (a 1, b 2)\n\n", "a score and what else was found"},
-		{t.Context(), task.WithEvaluator(keeper{plain, eval.Result{Valid: true, Score: 0.5}, nil}, plain), best, "held out: 0.500000\n\n", "of a task that is wrapped"},
+		{t.Context(), keeper{plain, eval.Result{Valid: true, Score: 0.5, Metrics: map[string]float64{"b": 2, "a": 1}}, nil},
+			best, "held out: 0.500000 (a 1, b 2)\n\n", "a score and what else was found"},
+		{t.Context(), task.WithEvaluator(keeper{plain, eval.Result{Valid: true, Score: 0.5}, nil}, plain), best,
+			"held out: 0.500000\n\n", "of a task that is wrapped"},
 		{t.Context(), keeper{plain, eval.Invalid("throws"), nil}, best, "held out: invalid: throws\n\n", "it may fail there"},
-		{t.Context(), keeper{plain, eval.Result{}, errors.New("no interpreter")}, best, "held out: no interpreter\n\nheld-out cases are not all scored, and without a journal the run cannot go on with them\n", "that evaluation failed does not hide the result"},
-		{t.Context(), keeper{plain, mixed, nil}, good, "held out: 0.400000, searched − held out 0.600000 (95 % interval 0.322355 to 0.877645)\n\n" +
-			"warning: the held-out score 0.4 is lower than the searched score 1 by more than chance explains: the gap is 0.6, 95 % interval 0.322355 to 0.877645 (Welch's t over 5 and 5 cases). The program fits the cases that it was scored on better than others like them\n\n", "what was fitted to the cases is told in words"},
+		{t.Context(), keeper{plain, eval.Result{}, errors.New("no interpreter")}, best,
+			"held out: no interpreter\n\nheld-out cases are not all scored, and without a journal the run cannot go on with them\n", "that evaluation failed does not hide the result"},
+		{t.Context(), keeper{plain, mixed, nil}, good,
+			"held out: 0.400000, searched − held out 0.600000 (95 % interval 0.322355 to 0.877645)\n\n" +
+				"warning: the held-out score 0.4 is lower than the searched score 1 by more than chance explains: the gap is 0.6, 95 % interval 0.322355 to 0.877645 (Welch's t over 5 and 5 cases). The program fits the cases that it was scored on better than others like them\n\n", "what was fitted to the cases is told in words"},
 		{t.Context(), plain, best, "", "a task without such cases"},
 		{ended, keeper{plain, eval.Result{Valid: true}, nil}, best, "", "the run was canceled"},
 		{t.Context(), keeper{plain, eval.Result{Valid: true}, nil}, eval.Candidate{}, "", "there is no valid program"},

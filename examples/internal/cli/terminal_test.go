@@ -41,7 +41,8 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"anything else", func() { Printf("%s\n", hostile) }},
 	} {
 		got := runtest.Output(t, tt.print)
-		if !strings.Contains(got, "why") || strings.ContainsAny(got, "\x1b\x07\r\u009b\u202e\u200b") || strings.Contains(got, "cm0gLXJm") {
+		if !strings.Contains(got, "why") || strings.ContainsAny(got, "\x1b\x07\r\u009b\u202e\u200b") ||
+			strings.Contains(got, "cm0gLXJm") {
 			t.Errorf("%s: prints %q", tt.reason, got)
 		}
 	}

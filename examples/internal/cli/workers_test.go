@@ -19,13 +19,15 @@ func TestWorkersText(t *testing.T) {
 		{"before one was heard of", "no worker answers, 16 jobs queued", Workers{Jobs: 16}},
 		{"one of each", "1 worker, 1 of 1 slot busy, 1 job queued", Workers{1, 1, 1, 1, 0}},
 		{"many", "3 workers, 20 of 24 slots busy, 256 jobs queued", Workers{3, 24, 20, 256, 0}},
-		{"after one was lost", "2 workers, 0 of 16 slots busy, 0 jobs queued, 7 went to another worker", Workers{2, 16, 0, 0, 7}},
+		{"after one was lost", "2 workers, 0 of 16 slots busy, 0 jobs queued, 7 went to another worker",
+			Workers{2, 16, 0, 0, 7}},
 	} {
 		if got := tt.of.String(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.reason, got, tt.want)
 		}
 	}
-	if got, want := (Workers{1, 2, 3, 4, 5}).Plus(Workers{10, 20, 30, 40, 50}), (Workers{11, 22, 33, 44, 55}); got != want {
+	if got, want := (Workers{1, 2, 3, 4, 5}).Plus(Workers{10, 20, 30, 40, 50}),
+		(Workers{11, 22, 33, 44, 55}); got != want {
 		t.Errorf("the sum is %+v, want %+v", got, want)
 	}
 }
@@ -93,7 +95,8 @@ func TestWorkersWithoutATerminal(t *testing.T) {
 				end()
 				time.Sleep(2 * time.Hour)
 			})
-			if lines := strings.Split(text, "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "1 worker,") || !strings.HasPrefix(lines[2], "3 workers,") {
+			if lines := strings.Split(text, "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "1 worker,") ||
+				!strings.HasPrefix(lines[2], "3 workers,") {
 				t.Errorf("%s prints %q in two hours in which two workers come", name, text)
 			}
 			if text := runtest.Output(t, func() {

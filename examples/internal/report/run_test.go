@@ -94,7 +94,8 @@ func TestFolder(t *testing.T) {
 func TestFolderTwice(t *testing.T) {
 	once := build(t, results)
 	b := build(t, results, results+"/../"+filepath.Base(results))
-	if len(once.page.Studies) == 0 || len(b.page.Studies) != len(once.page.Studies) || len(b.page.Runs) != len(once.page.Runs) {
+	if len(once.page.Studies) == 0 || len(b.page.Studies) != len(once.page.Studies) ||
+		len(b.page.Runs) != len(once.page.Runs) {
 		t.Errorf("%d studies of %d runs, want %d of %d", len(b.page.Studies), len(b.page.Runs), len(once.page.Studies),
 			len(once.page.Runs))
 	}

@@ -48,7 +48,8 @@ func TestBadInput(t *testing.T) {
 		{"--stop-when greedy:4,greedy:3,64", []string{"no cell of greedy:3"}},
 		{"--price nobody=1,2,3", []string{"nobody", "offline"}},
 		{"--nats-creds x", []string{"--nats-creds has no effect without --nats"}},
-		{"--model qwen3-8b --api-base http://localhost:1/v1 --offline-latency 5ms", []string{"--offline-latency has no effect"}},
+		{"--model qwen3-8b --api-base http://localhost:1/v1 --offline-latency 5ms",
+			[]string{"--offline-latency has no effect"}},
 		{"--task text --model qwen3-8b --api-base http://localhost:1/v1 --budgets 16", []string{"too small", "T·N = 57"}},
 		{"--price 1,2", []string{`"1,2"`, "0.2,0.05,0.8"}},
 		{"--price 1,2,-3", []string{`"1,2,-3"`}},
@@ -142,7 +143,8 @@ func TestStoppedAndGoneOnWith(t *testing.T) {
 		t.Errorf("a sweep that is over: %v, %d calls", err, srv.Stats().Calls)
 	}
 	var usage *cli.UsageError
-	if err := Run(t.Context(), append(args, "--eval-timeout", "9s")); !errors.As(err, &usage) || !strings.Contains(err.Error(), "limit of an evaluation") {
+	if err := Run(t.Context(), append(args, "--eval-timeout", "9s")); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), "limit of an evaluation") {
 		t.Errorf("with another limit: %v", err)
 	}
 }

@@ -23,7 +23,8 @@ func TestFewestAnswered(t *testing.T) {
 
 // Runs that were read have a table too if they are of another task or model than the plan's.
 func TestProblemsOfRunsThatWereRead(t *testing.T) {
-	got := problems(sweep.Plan{}, []sweep.Score{scoreOf("cp", "theirs", 1, 1, 1), scoreOf("cp", "theirs", 1, 2, 2), scoreOf("mmd", "m", 1, 1, 1)})
+	got := problems(sweep.Plan{}, []sweep.Score{scoreOf("cp", "theirs", 1, 1, 1), scoreOf("cp", "theirs", 1, 2, 2),
+		scoreOf("mmd", "m", 1, 1, 1)})
 	if want := []problem{{"cp", "theirs"}, {"mmd", "m"}}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -42,8 +42,10 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Task != k.Key || b.N != 2 || len(b.Searches) != 3 || !strings.Contains(b.Made, "stand-in") || !strings.Contains(printed, "3 of 3 searches") {
-			t.Errorf("%s: a bank of %d searches of %s with N=%d by %q, printed %s", k.Key, len(b.Searches), b.Task, b.N, b.Made, printed)
+		if b.Task != k.Key || b.N != 2 || len(b.Searches) != 3 || !strings.Contains(b.Made, "stand-in") ||
+			!strings.Contains(printed, "3 of 3 searches") {
+			t.Errorf("%s: a bank of %d searches of %s with N=%d by %q, printed %s", k.Key, len(b.Searches), b.Task, b.N, b.Made,
+				printed)
 		}
 		rises := 0
 		for i, s := range b.Searches {
@@ -69,7 +71,8 @@ func TestRunAgain(t *testing.T) {
 	const flags = "--task nk --N 3 --T 30 --searches "
 	_, want := record(t, whole, flags+"6 --parallel 4")
 	record(t, pieces, flags+"2 --seed 4 --parallel 1")
-	if printed, text := record(t, pieces, flags+"6 --parallel 1"); text != want || !strings.Contains(printed, "has 2 of the 6 searches") {
+	if printed, text := record(t, pieces, flags+"6 --parallel 1"); text != want ||
+		!strings.Contains(printed, "has 2 of the 6 searches") {
 		t.Errorf("in pieces %s\nwhole %s\nprinted %s", text, want, printed)
 	}
 	if printed, text := record(t, pieces, flags+"6"); text != want || strings.Contains(printed, "seed") {
@@ -111,7 +114,8 @@ func TestStopped(t *testing.T) {
 	args := strings.Fields("--task tsp --T 40 --searches 5 --parallel 1 --out " + path)
 	ctx, cancel := context.WithCancel(t.Context())
 	out := stopping{stop: cancel}
-	if err := Run(ctx, args, &out); !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), "has 1 of the 5 searches") {
+	if err := Run(ctx, args, &out); !errors.Is(err, cli.ErrCanceled) ||
+		!strings.Contains(out.String(), "has 1 of the 5 searches") {
 		t.Errorf("stopped after a search: %v, printed %s", err, &out)
 	}
 	if b, err := sim.ReadBankFile(path); err != nil || len(b.Searches) != 1 || b.Searches[0].Generations != 40 {

@@ -33,7 +33,8 @@ func tables(t *testing.T, output string) string {
 	return rest
 }
 
-var small = []string{"--families", "additive,few", "--searches", "baselines,llm-evo,portfolio-ei", "--calls", "48", "--seeds", "4"}
+var small = []string{"--families", "additive,few", "--searches", "baselines,llm-evo,portfolio-ei", "--calls", "48",
+	"--seeds", "4"}
 
 func TestTablesOfAStudy(t *testing.T) {
 	out, err := command(t, t.Context(), small...)
@@ -42,7 +43,8 @@ func TestTablesOfAStudy(t *testing.T) {
 	}
 	for _, want := range []string{
 		"80 runs made", "Mean true score at equal calls (48), 4 seeds", "additive", "few", "llm-evo", "portfolio-ei",
-		"Above greedy-1 on the same seeds", "+0.000 ±0.000", "Calls until nine of ten runs", "Loss to the best single search", "of 2",
+		"Above greedy-1 on the same seeds", "+0.000 ±0.000", "Calls until nine of ten runs", "Loss to the best single search",
+		"of 2",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
@@ -51,7 +53,8 @@ func TestTablesOfAStudy(t *testing.T) {
 }
 
 func TestEqualFLOPsAreSaid(t *testing.T) {
-	out, err := command(t, t.Context(), "--families", "additive", "--searches", "greedy-1,copies", "--calls", "48", "--seeds", "1", "--flops")
+	out, err := command(t, t.Context(), "--families", "additive", "--searches", "greedy-1,copies", "--calls", "48",
+		"--seeds", "1", "--flops")
 	if err != nil || !strings.Contains(out, "at equal FLOPs (48)") {
 		t.Errorf("%v:\n%s", err, out)
 	}
@@ -126,9 +129,11 @@ func TestCancelLeavesFamiliesOut(t *testing.T) {
 func TestCancelSaysWhatWasRead(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	file := &runsFile{known: []compare.Run{{Family: "additive", Search: "a"}, {Family: "additive", Search: "b"}, {Family: "few", Search: "a"}}}
-	cfg := compare.Config{Families: compare.Families()[:1], Searches: []compare.Search{compare.Greedy("a", evolve.GreedyConfig{}),
-		compare.Greedy("b", evolve.GreedyConfig{})}, Calls: 1, Skip: func(string, string, uint64) bool { return true }}
+	file := &runsFile{known: []compare.Run{{Family: "additive", Search: "a"}, {Family: "additive", Search: "b"},
+		{Family: "few", Search: "a"}}}
+	cfg := compare.Config{Families: compare.Families()[:1],
+		Searches: []compare.Search{compare.Greedy("a", evolve.GreedyConfig{}),
+			compare.Greedy("b", evolve.GreedyConfig{})}, Calls: 1, Skip: func(string, string, uint64) bool { return true }}
 	var out bytes.Buffer
 	runs, stopped, err := play(ctx, cfg, file, &out)
 	if err != nil || !stopped || len(runs) != 2 || !strings.Contains(out.String(), ", 3 read\n") {
@@ -151,7 +156,8 @@ func TestWithoutFlags(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	out, err := command(t, ctx)
-	for _, want := range []string{"short study: " + cli.Typed("compare") + " " + quickFlags + "\n", "whole study: " + cli.Typed("compare") + " " + wholeFlags, "stopped"} {
+	for _, want := range []string{"short study: " + cli.Typed("compare") + " " + quickFlags + "\n",
+		"whole study: " + cli.Typed("compare") + " " + wholeFlags, "stopped"} {
 		if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out, want) {
 			t.Errorf("%v, want %q in\n%s", err, want, out)
 		}
@@ -240,10 +246,12 @@ func TestSearchesAreListedOnce(t *testing.T) {
 // A study of noise in which a search gains nothing somewhere shows what was made nevertheless.
 func TestStudyOfNoise(t *testing.T) {
 	out, err := command(t, t.Context(), "--noise", "--seeds", "2", "--calls", "8")
-	if err != nil || strings.Count(out, "words-1 ")+strings.Count(out, "in words-1:") != 3 || !strings.Contains(out, "Without a ratio:") {
+	if err != nil || strings.Count(out, "words-1 ")+strings.Count(out, "in words-1:") != 3 ||
+		!strings.Contains(out, "Without a ratio:") {
 		t.Errorf("%v:\n%s", err, out)
 	}
-	if _, err := command(t, t.Context(), "--noise", "--seeds", "1"); err == nil || !strings.Contains(err.Error(), "--noise: need --seeds of at least 2") {
+	if _, err := command(t, t.Context(), "--noise", "--seeds", "1"); err == nil ||
+		!strings.Contains(err.Error(), "--noise: need --seeds of at least 2") {
 		t.Error(err)
 	}
 }
@@ -255,11 +263,14 @@ func TestPair(t *testing.T) {
 		a, b string
 		want []string
 	}{
-		{"greedy-1", "best-of-n", []string{"A: greedy-1\nB: best-of-n\n", "A − B over 2 families at equal calls (64)", "A is better, by 0."}},
+		{"greedy-1", "best-of-n", []string{"A: greedy-1\nB: best-of-n\n", "A − B over 2 families at equal calls (64)",
+			"A is better, by 0."}},
 		{"best-of-n", "archive=drift,meta=bandit", []string{"B is better, by 0."}},
-		{"n=2,meta=bandit-still", "n=2,meta=bandit-still", []string{"B: n=2,meta=bandit-still (again)", "do not decide", "seeds for each family"}},
+		{"n=2,meta=bandit-still", "n=2,meta=bandit-still",
+			[]string{"B: n=2,meta=bandit-still (again)", "do not decide", "seeds for each family"}},
 	} {
-		out, err := command(t, t.Context(), "--ab", tt.a, tt.b, "--families", "additive,traps", "--calls", "64", "--runs", "8", "--seed", "100")
+		out, err := command(t, t.Context(), "--ab", tt.a, tt.b, "--families", "additive,traps", "--calls", "64", "--runs",
+			"8", "--seed", "100")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,10 +284,14 @@ func TestPair(t *testing.T) {
 
 // Every key has a value that can be played.
 func TestConfigurations(t *testing.T) {
-	for _, list := range []string{"operators=rewrite+explore+cross+self-cross+merge,archive=fronts", "weights=6:1", "policy=ucb1", "policy=thompson,credit=rank",
-		"policy=random", "credit=lift:0.1,archive=all:50,select=uniform", "archive=top:9,select=power-law:2", "archive=top:9,select=weighted:5", "archive=top:9,select=tournament:3,n=4",
-		"archive=top:9,select=epsilon:0.2,meta=bandit-still", "meta=bandit", "select=best,meta=none,credit=improved,policy=softmax"} {
-		if out, err := command(t, t.Context(), "--ab", "greedy-1", list, "--families", "regress", "--calls", "12", "--runs", "2"); err != nil || !strings.Contains(out, "B: "+list) {
+	for _, list := range []string{"operators=rewrite+explore+cross+self-cross+merge,archive=fronts", "weights=6:1",
+		"policy=ucb1", "policy=thompson,credit=rank",
+		"policy=random", "credit=lift:0.1,archive=all:50,select=uniform", "archive=top:9,select=power-law:2",
+		"archive=top:9,select=weighted:5", "archive=top:9,select=tournament:3,n=4",
+		"archive=top:9,select=epsilon:0.2,meta=bandit-still", "meta=bandit",
+		"select=best,meta=none,credit=improved,policy=softmax"} {
+		if out, err := command(t, t.Context(), "--ab", "greedy-1", list, "--families", "regress", "--calls", "12", "--runs",
+			"2"); err != nil || !strings.Contains(out, "B: "+list) {
 			t.Errorf("%s: %v\n%s", list, err, out)
 		}
 	}
@@ -291,11 +306,14 @@ func TestCancelOfAPair(t *testing.T) {
 		t.Errorf("%v:\n%s", err, out)
 	}
 	path := filepath.Join(t.TempDir(), "runs.csv")
-	if _, err := command(t, t.Context(), "--ab", "greedy-1", "softmax", "--families", "additive", "--calls", "8", "--runs", "2", "--out", path); err != nil {
+	if _, err := command(t, t.Context(), "--ab", "greedy-1", "softmax", "--families", "additive", "--calls", "8", "--runs",
+		"2", "--out", path); err != nil {
 		t.Fatal(err)
 	}
-	out, err = command(t, ctx, "--ab", "greedy-1", "softmax", "--families", "additive", "--calls", "8", "--runs", "3", "--out", path)
-	if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out, "stopped") || !strings.Contains(out, "A − B over 1 families") {
+	out, err = command(t, ctx, "--ab", "greedy-1", "softmax", "--families", "additive", "--calls", "8", "--runs", "3",
+		"--out", path)
+	if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out, "stopped") ||
+		!strings.Contains(out, "A − B over 1 families") {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }

@@ -21,7 +21,8 @@ func file(t *testing.T, seeds int, budgets ...duel.Budget) []byte {
 	for _, budget := range budgets {
 		for seed := range uint64(seeds) {
 			for i, search := range []string{"greedy-1", "other"} {
-				r := compare.Run{Family: "few", Search: search, Seed: seed, Calls: 8, Evaluations: 9, FLOPs: 1e9, Score: float64(seed%3) + float64(i), Claimed: 2,
+				r := compare.Run{Family: "few", Search: search, Seed: seed, Calls: 8, Evaluations: 9, FLOPs: 1e9,
+					Score: float64(seed%3) + float64(i), Claimed: 2,
 					Points: []compare.Point{{Calls: 1, FLOPs: 2, Score: 0.5}, {Calls: 4, FLOPs: 8, Score: 1.5}}}
 				rows = append(rows, duel.Row(budget, r))
 			}
@@ -40,7 +41,8 @@ func TestReadsWhatItWrites(t *testing.T) {
 	if err != nil || len(lines) != 6 {
 		t.Fatalf("%d runs, %v", len(lines), err)
 	}
-	again, err := duel.Read([]byte(strings.Join(duel.Columns(), ",") + "\n" + strings.Join(duel.Row(lines[3].Budget, lines[3].Run), ",")))
+	again, err := duel.Read([]byte(strings.Join(duel.Columns(), ",") + "\n" +
+		strings.Join(duel.Row(lines[3].Budget, lines[3].Run), ",")))
 	if err != nil || len(again) != 1 {
 		t.Fatalf("%d runs, %v", len(again), err)
 	}

@@ -75,9 +75,10 @@ func TestTableErrors(t *testing.T) {
 func TestReach(t *testing.T) {
 	var list []compare.Run
 	for seed := range 10 {
-		list = append(list, compare.Run{Family: "f", Search: "a", Seed: uint64(seed), Score: 1 + float64(seed), Points: []compare.Point{
-			{Calls: 0, Score: 0}, {Calls: 10 * (seed + 1), Score: 1 + float64(seed)},
-		}})
+		list = append(list, compare.Run{Family: "f", Search: "a", Seed: uint64(seed), Score: 1 + float64(seed),
+			Points: []compare.Point{
+				{Calls: 0, Score: 0}, {Calls: 10 * (seed + 1), Score: 1 + float64(seed)},
+			}})
 	}
 	table := tableOf(t, list)
 	for _, tt := range []struct {
@@ -129,7 +130,8 @@ func TestHindsight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if near(l.Of[0].Value, tt.f) && near(l.Of[1].Value, tt.g) && near(l.Mean.Value, tt.mean) && near(l.Worst.Value, max(tt.f, tt.g)) &&
+		if near(l.Of[0].Value, tt.f) && near(l.Of[1].Value, tt.g) && near(l.Mean.Value, tt.mean) &&
+			near(l.Worst.Value, max(tt.f, tt.g)) &&
 			l.Within(0.05) == tt.within && l.Within(1+1e-9) == tt.any {
 			continue
 		}
@@ -204,7 +206,8 @@ func table() *duel.Table {
 		for search, scores := range map[string][2]float64{"a": {0.9, 0.2}, "b": {0.3, 0.6}, "both": {0.8, 0.6}} {
 			for i, family := range []string{"steep", "rough"} {
 				points := []compare.Point{{Calls: 0}, {Calls: 10 * (i + 1), Score: scores[i] + luck}}
-				runs = append(runs, compare.Run{Family: family, Search: search, Seed: seed, Score: scores[i] + luck, Points: points})
+				runs = append(runs, compare.Run{Family: family, Search: search, Seed: seed, Score: scores[i] + luck,
+					Points: points})
 			}
 		}
 	}
@@ -224,7 +227,8 @@ func ExampleTable_Hindsight() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%-4s  loses %.2f on steep, %.2f on rough, %.2f in the mean; within 5 %% in %d of 2\n", s, l.Of[0].Value, l.Of[1].Value, l.Mean.Value, l.Within(0.05))
+		fmt.Printf("%-4s  loses %.2f on steep, %.2f on rough, %.2f in the mean; within 5 %% in %d of 2\n", s, l.Of[0].Value,
+			l.Of[1].Value, l.Mean.Value, l.Within(0.05))
 	}
 	// Output:
 	// a     loses 0.00 on steep, 1.00 on rough, 0.50 in the mean; within 5 % in 1 of 2

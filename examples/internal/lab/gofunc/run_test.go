@@ -94,7 +94,8 @@ func TestTask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.Valid || !strings.HasPrefix(res.Reason, "exited with status 1") || !strings.Contains(res.Artifacts["stderr"], tt.said) {
+		if res.Valid || !strings.HasPrefix(res.Reason, "exited with status 1") ||
+			!strings.Contains(res.Artifacts["stderr"], tt.said) {
 			t.Errorf("%s: %+.500v, want it invalid, and told of %q", tt.why, res, tt.said)
 		}
 	}
@@ -125,7 +126,8 @@ func TestWithoutFlags(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &runtest.Stopper{At: "generation ", Stop: cancel}
 	err := Run(ctx, nil, out)
-	for _, want := range []string{"short study: " + cli.Typed("gofunc") + " " + quickFlags + "\n", "whole study: " + cli.Typed("gofunc") + " " + wholeFlags, "stopped; the search is incomplete, after 0 of 3 calls"} {
+	for _, want := range []string{"short study: " + cli.Typed("gofunc") + " " + quickFlags + "\n",
+		"whole study: " + cli.Typed("gofunc") + " " + wholeFlags, "stopped; the search is incomplete, after 0 of 3 calls"} {
 		if !errors.Is(err, cli.ErrCanceled) && !errors.Is(err, context.Canceled) || !strings.Contains(out.String(), want) {
 			t.Errorf("%v, want %q in\n%s", err, want, out)
 		}
@@ -134,7 +136,8 @@ func TestWithoutFlags(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Setenv("LLM_API_BASE", "nowhere")
-	for _, args := range []string{"--T 0", "--N -1", "--tune 9", "--tune -1", "--seed 4294967296", "--model m", "--model m --api-base http://a/v1,", "--api-base http://a/v1", "--seed x", "more"} {
+	for _, args := range []string{"--T 0", "--N -1", "--tune 9", "--tune -1", "--seed 4294967296", "--model m",
+		"--model m --api-base http://a/v1,", "--api-base http://a/v1", "--seed x", "more"} {
 		var usage *cli.UsageError
 		if err := Run(t.Context(), strings.Fields(args), &strings.Builder{}); !errors.As(err, &usage) {
 			t.Errorf("%s: %v, want a usage error", args, err)

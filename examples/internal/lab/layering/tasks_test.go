@@ -49,7 +49,8 @@ func TestWholeIsWorthItsScore(t *testing.T) {
 		}
 		as, err := b.Rules.Evaluate(t.Context(), Whole(pool, c.router))
 		if err != nil || !as.Valid || as.Score != routed.Score || routed.Score < c.least {
-			t.Errorf("%s scores %v, at least %v expected, and as a whole %+v, error %v", c.router, routed.Score, c.least, as, err)
+			t.Errorf("%s scores %v, at least %v expected, and as a whole %+v, error %v", c.router, routed.Score, c.least, as,
+				err)
 		}
 	}
 }

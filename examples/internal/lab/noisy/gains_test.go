@@ -14,7 +14,8 @@ import (
 // At equal evaluations the default for noisy tasks gains more than scoring each program once, and passes no budget.
 func TestDefaultForNoisyTasks(t *testing.T) {
 	family := noisy.Families(landscape.Normal, 2)[0]
-	cfg := compare.Config{Families: []compare.Family{family.Family}, Searches: noisy.Searches(), Calls: 256, Evaluations: 256, Runs: 8, Seed: 100}
+	cfg := compare.Config{Families: []compare.Family{family.Family}, Searches: noisy.Searches(), Calls: 256,
+		Evaluations: 256, Runs: 8, Seed: 100}
 	runs, err := compare.Study(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +33,8 @@ func TestDefaultForNoisyTasks(t *testing.T) {
 	if err != nil || g.Ratio.Value < 1.3 || g.Runs != 8 {
 		t.Errorf("%+v, %v", g, err)
 	}
-	if _, err := noisy.Gains(runs, family, "default", "luck"); err == nil || !strings.Contains(err.Error(), "0 runs beside luck") {
+	if _, err := noisy.Gains(runs, family, "default", "luck"); err == nil ||
+		!strings.Contains(err.Error(), "0 runs beside luck") {
 		t.Errorf("%v", err)
 	}
 }
@@ -44,14 +46,16 @@ func TestGainsBesideNothing(t *testing.T) {
 	for seed, gains := range [][2]float64{{0.2, -0.1}, {0.2, 0}, {0.2, 0.3}, {0, 0}} { // of a search, and of the baseline
 		points := []compare.Point{{Score: 0.5}}
 		runs = append(runs,
-			compare.Run{Family: "f", Search: "a", Seed: uint64(seed), Score: 0.5 + gains[0], Points: points, Fresh: 9, FreshSD: 0.01, FreshN: 8},
+			compare.Run{Family: "f", Search: "a", Seed: uint64(seed), Score: 0.5 + gains[0], Points: points, Fresh: 9,
+				FreshSD: 0.01, FreshN: 8},
 			compare.Run{Family: "f", Search: "b", Seed: uint64(seed), Score: 0.5 + gains[1], Points: points})
 	}
 	g, err := noisy.Gains(runs, noisy.Family{Family: compare.Family{Name: "f"}}, "a", "b")
 	if err != nil || !(g.Ratio.Low >= 0) || !math.IsInf(g.Ratio.High, 1) {
 		t.Errorf("%+v, %v", g, err)
 	}
-	if g, err := noisy.Gains(runs, noisy.Family{Family: compare.Family{Name: "f"}}, "b", "b"); err != nil || g.Ratio.Low != 1 || g.Ratio.High != 1 {
+	if g, err := noisy.Gains(runs, noisy.Family{Family: compare.Family{Name: "f"}}, "b", "b"); err != nil ||
+		g.Ratio.Low != 1 || g.Ratio.High != 1 {
 		t.Errorf("a search beside itself: %+v, %v", g, err)
 	}
 	var b strings.Builder
@@ -66,7 +70,8 @@ func ExampleWriteGains() {
 		points := []compare.Point{{Score: 0.2}}
 		runs = append(runs,
 			compare.Run{Family: "words-1", Search: "once", Seed: seed, Score: 0.4, Claimed: 0.6, Points: points},
-			compare.Run{Family: "words-1", Search: "default", Seed: seed, Score: 0.6, Claimed: 0.65, Fresh: 0.61, FreshSD: 0.1, FreshN: 8,
+			compare.Run{Family: "words-1", Search: "default", Seed: seed, Score: 0.6, Claimed: 0.65, Fresh: 0.61, FreshSD: 0.1,
+				FreshN:      8,
 				FreshScores: []float64{0.45, 0.5, 0.55, 0.6, 0.63, 0.65, 0.7, 0.8}, Points: points})
 	}
 	g, err := noisy.Gains(runs, noisy.Family{Family: compare.Family{Name: "words-1"}}, "default", "once")

@@ -33,7 +33,8 @@ func TestTimedProgramsAreChecked(t *testing.T) {
 		{strings.TrimSpace(initial), true, "models leave out the last line end"},
 		{"", false, "no lines"},
 		{initial + "more = 1\n", false, "a line too many"},
-		{strings.Replace(initial, "digit_bits = 1", "digit_bits = 17", 1), false, "above the range, for which there is no room"},
+		{strings.Replace(initial, "digit_bits = 1", "digit_bits = 17", 1), false,
+			"above the range, for which there is no room"},
 		{strings.Replace(initial, "digit_bits = 1", "digit_bits = NaN", 1), false, "not a number"},
 		{strings.Replace(initial, "segment", "segments", 1), false, "another name"},
 	} {

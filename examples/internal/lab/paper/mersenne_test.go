@@ -92,5 +92,6 @@ func TestStreamsOfPython(t *testing.T) {
 // mixedDraws draws from all distributions in turn, so that the kept half of a pair is seen to outlive
 // other draws.
 func mixedDraws(r *Random) []float64 {
-	return []float64{r.Float64(), r.Normal(0, 1), r.Float64(), r.Normal(0, 1), r.Normal(0, 1), float64(r.IntN(10)), r.Normal(0, 1)}
+	return []float64{r.Float64(), r.Normal(0, 1), r.Float64(), r.Normal(0, 1), r.Normal(0, 1), float64(r.IntN(10)),
+		r.Normal(0, 1)}
 }

@@ -145,7 +145,8 @@ func TestConfigIsChecked(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{"an unknown name lists the known ones", Config{Algo: "ucb1", Arms: 2}, `paper: unknown algorithm "ucb1": it is one of ucb, exp3p, thompson, random`},
+		{"an unknown name lists the known ones", Config{Algo: "ucb1", Arms: 2},
+			`paper: unknown algorithm "ucb1": it is one of ucb, exp3p, thompson, random`},
 		{"no arm", Config{Algo: UCB}, "paper: 0 arms"},
 		{"a negative cap", Config{Algo: UCB, Arms: 1, Cap: -1}, "paper: a cap of -1"},
 	} {

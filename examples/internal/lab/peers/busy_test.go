@@ -67,7 +67,8 @@ func TestGEPAKeepsSlotsBusy(t *testing.T) {
 				t.Fatal(err)
 			}
 			busy := float64(slept.Load()) / 16 / float64(time.Since(begin))
-			t.Logf("N = %d: %.3f of 16 slots are busy, best %.2f, %.2f cases of minibatches a call", tt.n, busy, res.Best.Result.Score,
+			t.Logf("N = %d: %.3f of 16 slots are busy, best %.2f, %.2f cases of minibatches a call", tt.n, busy,
+				res.Best.Result.Score,
 				float64(cases.Load())/float64(res.Calls))
 			if busy < tt.least || busy > tt.most {
 				t.Errorf("N = %d: %v of 16 slots are busy, want %v to %v", tt.n, busy, tt.least, tt.most)

@@ -16,13 +16,14 @@ import (
 
 // hill is a task in which a program of two numbers scores higher the nearer they are to 3 and 7.
 func hill() task.Task {
-	t, err := task.New(task.Spec{Name: "hill", Language: "json", Initial: "[0.5, 0.5]", Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
-		var x, y float64
-		if _, err := fmt.Sscanf(program, "[%g, %g]", &x, &y); err != nil {
-			return eval.Invalid("not two numbers: %v", err), nil
-		}
-		return eval.Result{Valid: true, Score: -(x-3)*(x-3) - (y-7)*(y-7)}, nil
-	})})
+	t, err := task.New(task.Spec{Name: "hill", Language: "json", Initial: "[0.5, 0.5]",
+		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
+			var x, y float64
+			if _, err := fmt.Sscanf(program, "[%g, %g]", &x, &y); err != nil {
+				return eval.Invalid("not two numbers: %v", err), nil
+			}
+			return eval.Result{Valid: true, Score: -(x-3)*(x-3) - (y-7)*(y-7)}, nil
+		})})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -71,7 +72,8 @@ func ExamplePeers() {
 		}
 		arms = append(arms, p)
 	}
-	res, err := evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: &bandit.SuccessiveHalving{T: 60}, Budget: evolve.Budget{Rounds: 60}})
+	res, err := evolve.Run(context.Background(), evolve.Config{Arms: arms, Policy: &bandit.SuccessiveHalving{T: 60},
+		Budget: evolve.Budget{Rounds: 60}})
 	if err != nil {
 		log.Fatal(err)
 	}

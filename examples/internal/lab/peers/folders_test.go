@@ -41,7 +41,8 @@ func moveNumber(_ context.Context, req llm.Request) (llm.Reply, error) {
 	start, end := strings.Index(program, "EVOLVE-BLOCK-START"), strings.Index(program, "EVOLVE-BLOCK-END")
 	var found [][]int
 	for _, at := range aNumber.FindAllStringIndex(program, -1) {
-		word := at[0] > 0 && (program[at[0]-1] == '_' || program[at[0]-1] == '.' || 'a' <= program[at[0]-1]|0x20 && program[at[0]-1]|0x20 <= 'z')
+		word := at[0] > 0 && (program[at[0]-1] == '_' || program[at[0]-1] == '.' || 'a' <= program[at[0]-1]|0x20 &&
+			program[at[0]-1]|0x20 <= 'z')
 		if !word && (start < 0 || start < at[0] && at[0] < end) {
 			found = append(found, at)
 		}
@@ -80,14 +81,16 @@ func TestFoldersEndAsTheirs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := folder.Load(t.Context(), filepath.Join("../../../../task/folder/testdata", play.Folder), folder.Config{Python: python.Config{Workers: 1}})
+		f, err := folder.Load(t.Context(), filepath.Join("../../../../task/folder/testdata", play.Folder),
+			folder.Config{Python: python.Config{Workers: 1}})
 		if err != nil {
 			t.Log(err) // no Python
 			notrun.Skip(t)
 		}
 		var ours []float64
 		for seed := range play.Bests {
-			p, err := population.New(peer.Config(Setting{Task: bare{f}, LLM: llm.Func(moveNumber), N: record.Calls, Seed: uint32(seed), Window: window[play.Peer]}))
+			p, err := population.New(peer.Config(Setting{Task: bare{f}, LLM: llm.Func(moveNumber), N: record.Calls,
+				Seed: uint32(seed), Window: window[play.Peer]}))
 			if err != nil {
 				t.Fatal(err)
 			}

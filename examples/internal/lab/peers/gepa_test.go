@@ -27,7 +27,8 @@ const (
 
 func (b batch) Evaluate(_ context.Context, program string) (eval.Result, error) {
 	var x [all]float64
-	_, err := fmt.Sscanf(program, strings.ReplaceAll(lines, "3", "%g"), &x[0], &x[1], &x[2], &x[3], &x[4], &x[5], &x[6], &x[7])
+	_, err := fmt.Sscanf(program, strings.ReplaceAll(lines, "3", "%g"), &x[0], &x[1], &x[2], &x[3], &x[4], &x[5], &x[6],
+		&x[7])
 	if err != nil {
 		return eval.Invalid("need eight numbers: %v", err), nil
 	}
@@ -60,9 +61,11 @@ func (squares) Minibatch(i, n int) eval.Evaluator { return batch{i * n % all, n}
 func TestGEPAOnCases(t *testing.T) {
 	plain := eight(t)
 	var calls atomic.Int64
-	cfg := peers.GEPA(peers.Setting{Task: task.WithEvaluator(squares{plain}, plain), LLM: standIn(t, &calls), N: 4, Seed: 40})
+	cfg := peers.GEPA(peers.Setting{Task: task.WithEvaluator(squares{plain}, plain), LLM: standIn(t, &calls), N: 4,
+		Seed: 40})
 	made, refused := map[string]int{}, 0
-	_, res := search(t, t.Context(), peers.Peer{Name: "gepa", Config: func(peers.Setting) population.Config { return cfg }}, peers.Setting{}, t.TempDir()+"/run.journal", 100)
+	_, res := search(t, t.Context(), peers.Peer{Name: "gepa",
+		Config: func(peers.Setting) population.Config { return cfg }}, peers.Setting{}, t.TempDir()+"/run.journal", 100)
 	for _, g := range res.Arms[0].Generations {
 		for _, c := range g.Children {
 			made[c.Operator]++
@@ -88,9 +91,11 @@ func TestGEPAChangesPartsInTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := peers.GEPA(peers.Setting{Task: prompts})
-	cfg.Archive, cfg.Gates = population.Top(1), nil // so that all are children of the initial prompt, which is as good as they are
+	cfg.Archive, cfg.Gates = population.Top(1),
+		nil // so that all are children of the initial prompt, which is as good as they are
 	kids, _ := steps(t, cfg, func(req llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: task.Fence(fmt.Sprint("Think of ", req.Seed), ""), Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+		return llm.Reply{Text: task.Fence(fmt.Sprint("Think of ", req.Seed), ""), Attempts: []llm.Attempt{{Status: llm.OK}}},
+			nil
 	}, 300)
 	changed := map[string]int{}
 	for _, k := range kids {

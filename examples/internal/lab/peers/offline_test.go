@@ -65,7 +65,8 @@ func steps(t *testing.T, cfg population.Config, model func(llm.Request) (llm.Rep
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Calls: calls}}); err != nil {
+	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p},
+		Budget: evolve.Budget{Calls: calls}}); err != nil {
 		t.Fatal(err)
 	}
 	slices.SortFunc(kids, func(a, b evolve.Child) int { return a.ID - b.ID })
@@ -88,12 +89,15 @@ func TestCrossSplices(t *testing.T) {
 		{"the default instruction", population.Cross{}, true},
 		{"EvoPrompt's", peers.EvoPromptGA(peers.Setting{}).Operators[0], true},
 		{"its placebo shows one program twice", population.Cross{Self: true}, false},
-		{"a rewrite beside an inspiration asks for no cross", population.Rewrite{Label: "shown", Show: func(v *population.View) []task.Section {
-			return []task.Section{population.Inspirations(v.Sample(v.All.Members(), population.Uniform(), 1)...)}
-		}}, false},
+		{"a rewrite beside an inspiration asks for no cross",
+			population.Rewrite{Label: "shown", Show: func(v *population.View) []task.Section {
+				return []task.Section{population.Inspirations(v.Sample(v.All.Members(), population.Uniform(), 1)...)}
+			}}, false},
 	} {
 		cfg := population.Config{
-			Task:    scripts(t, withAlpha, func(p string) eval.Result { return eval.Result{Valid: p == withAlpha || p == withBeta} }),
+			Task: scripts(t, withAlpha, func(p string) eval.Result {
+				return eval.Result{Valid: p == withAlpha || p == withBeta}
+			}),
 			Archive: population.Top(2), Select: population.Uniform(),
 			Operators: []population.Operator{tt.operator, population.Rewrite{Label: "first"}}, Policy: bandit.Shares{1, 0.2},
 		}
@@ -131,7 +135,8 @@ func TestScratchpadNoteComesBack(t *testing.T) {
 			}),
 			Archive: population.All(0), Select: population.Uniform(), Memory: memory,
 		}
-		kids, prompts := steps(t, cfg, func(req llm.Request) (llm.Reply, error) { return stand.Generate(t.Context(), req) }, 400)
+		kids, prompts := steps(t, cfg, func(req llm.Request) (llm.Reply, error) { return stand.Generate(t.Context(), req) },
+			400)
 		for _, text := range prompts {
 			switch {
 			case strings.Contains(text, "what worked"):
@@ -151,7 +156,8 @@ func TestScratchpadNoteComesBack(t *testing.T) {
 	without, _, none := ratios()
 	with, asked, shown := ratios(&population.Scratchpad{Every: 8})
 	if asked == 0 || shown == 0 || none != 0 {
-		t.Errorf("the model is asked %d times what worked, and %d prompts have its note; without a scratchpad %d", asked, shown, none)
+		t.Errorf("the model is asked %d times what worked, and %d prompts have its note; without a scratchpad %d", asked,
+			shown, none)
 	}
 	if with <= without {
 		t.Errorf("%.2f of the children use what the notes prefer, and %.2f without notes", with, without)
@@ -184,7 +190,8 @@ func TestRepairHeedsTheReason(t *testing.T) {
 		}
 		repairs++
 		lines := strings.Split(c.Program, "\n")
-		if lines[0] != "function main() {" || strings.TrimSpace(lines[len(lines)-1]) != "}" && strings.TrimSpace(lines[len(lines)-2]) != "}" {
+		if lines[0] != "function main() {" || strings.TrimSpace(lines[len(lines)-1]) != "}" &&
+			strings.TrimSpace(lines[len(lines)-2]) != "}" {
 			t.Errorf("a repair changes another line than 2:\n%s", c.Program)
 		}
 	}
@@ -198,7 +205,8 @@ func TestExploreIsBold(t *testing.T) {
 	stand := able(t)
 	initial := "return [" + strings.Repeat("10, ", 30) + "10]"
 	changed := func(o population.Operator) (n int) {
-		cfg := population.Config{Task: scripts(t, initial, func(string) eval.Result { return eval.Result{Valid: true} }), Operators: []population.Operator{o}}
+		cfg := population.Config{Task: scripts(t, initial, func(string) eval.Result { return eval.Result{Valid: true} }),
+			Operators: []population.Operator{o}}
 		kids, _ := steps(t, cfg, func(req llm.Request) (llm.Reply, error) { return stand.Generate(t.Context(), req) }, 200)
 		for _, c := range kids {
 			n += len(c.Program) - strings.Count(c.Program, "10, ")*4

@@ -70,7 +70,8 @@ func TestOmniSlices(t *testing.T) {
 			best = a.Best
 		}
 	}
-	if first := inner.Arms[3].Generations[0]; first.Before.Program != best.Program || inner.Best.Result.Score < best.Result.Score {
+	if first := inner.Arms[3].Generations[0]; first.Before.Program != best.Program ||
+		inner.Best.Result.Score < best.Result.Score {
 		t.Errorf("the last one begins from %q, want %q", first.Before.Program, best.Program)
 	}
 }

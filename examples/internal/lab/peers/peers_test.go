@@ -155,7 +155,8 @@ func TestGreedyIsGreedy(t *testing.T) {
 	numbers := eight(t)
 	var calls atomic.Int64
 	model := standIn(t, &calls)
-	_, got := search(t, t.Context(), named(t, "greedy"), peers.Setting{Task: numbers, LLM: model, N: 8, Seed: 40}, filepath.Join(t.TempDir(), "j"), 8)
+	_, got := search(t, t.Context(), named(t, "greedy"), peers.Setting{Task: numbers, LLM: model, N: 8, Seed: 40},
+		filepath.Join(t.TempDir(), "j"), 8)
 	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: numbers, LLM: model, N: 8, Seed: 40})
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +198,8 @@ func TestConfigsAreShort(t *testing.T) {
 		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Recv != nil || !bytes.HasPrefix(text[fn.Type.Params.Pos()-1:], []byte("(s Setting) population.Config")) {
+			if !ok || fn.Recv != nil || !bytes.HasPrefix(text[fn.Type.Params.Pos()-1:],
+				[]byte("(s Setting) population.Config")) {
 				continue
 			}
 			found++
@@ -223,7 +225,8 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
-	if _, err := peers.Named("alphaevolve"); err == nil || !strings.Contains(err.Error(), `"alphaevolve"`) || !strings.Contains(err.Error(), "greedy, openevolve, shinka, gepa") {
+	if _, err := peers.Named("alphaevolve"); err == nil || !strings.Contains(err.Error(), `"alphaevolve"`) ||
+		!strings.Contains(err.Error(), "greedy, openevolve, shinka, gepa") {
 		t.Errorf("error %v", err)
 	}
 }

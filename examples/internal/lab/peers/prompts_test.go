@@ -25,7 +25,8 @@ func sixty(t *testing.T) task.Task {
 	for i := range 60 {
 		fmt.Fprintf(&b, "number_%02d = 3.5\n", i)
 	}
-	of, err := task.New(task.Spec{Name: "sixty", Language: "python", Initial: b.String(), System: "Find the numbers.", Feedback: 400,
+	of, err := task.New(task.Spec{Name: "sixty", Language: "python", Initial: b.String(), System: "Find the numbers.",
+		Feedback: 400,
 		Evaluator: eval.Func(func(_ context.Context, program string) (eval.Result, error) {
 			r := eval.Result{Valid: true, Metrics: map[string]float64{"worst": 0}}
 			n := 0
@@ -72,7 +73,8 @@ func promptsOf(t *testing.T, peer func(peers.Setting) population.Config, s peers
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Calls: calls}}); err != nil {
+	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p},
+		Budget: evolve.Budget{Calls: calls}}); err != nil {
 		t.Fatal(err)
 	}
 	return prompts

@@ -34,7 +34,8 @@ func duesTask(t *testing.T) *text.Task {
 func TestGEPAReflectsOnAFreshMinibatch(t *testing.T) {
 	inputs := map[string]bool{}
 	_, prompts := steps(t, peers.GEPA(peers.Setting{Task: duesTask(t)}), func(req llm.Request) (llm.Reply, error) {
-		return llm.Reply{Text: task.Fence(fmt.Sprint("Think of ", req.Seed), ""), Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+		return llm.Reply{Text: task.Fence(fmt.Sprint("Think of ", req.Seed), ""), Attempts: []llm.Attempt{{Status: llm.OK}}},
+			nil
 	}, 200)
 	n := 0
 	for _, p := range prompts {
@@ -102,7 +103,8 @@ func TestOmniHandsOnWhatAModelScores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: tt.calls}}); err != nil {
+		if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm},
+			Budget: evolve.Budget{Calls: tt.calls}}); err != nil {
 			t.Fatal(err)
 		}
 		for i, a := range arm.(peers.Omni).Result().Arms {
@@ -209,7 +211,8 @@ func TestOmniIsRecalled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, res := search(t, t.Context(), omni, peers.Setting{Task: of, LLM: standIn(t, &calls), N: 8, Seed: 40, Calls: 400}, path, 12)
+		_, res := search(t, t.Context(), omni, peers.Setting{Task: of, LLM: standIn(t, &calls), N: 8, Seed: 40, Calls: 400},
+			path, 12)
 		lives[i], made[i] = calls.Load(), children(res)
 	}
 	if lives[0] < 300 || lives[1] != 0 || !slices.Equal(made[0], made[1]) || len(made[0]) < 12 {

@@ -38,7 +38,8 @@ func TestSlotsAreBusy(t *testing.T) {
 func busy(t *testing.T, p Peer, s Setting, calls int) float64 {
 	var work atomic.Int64 // nanoseconds
 	slow := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		pause := time.Duration(10 * math.Exp(0.6*stream.New(uint64(req.Seed), "slow", 0).NormFloat64()) * float64(time.Second))
+		pause := time.Duration(10 * math.Exp(0.6*stream.New(uint64(req.Seed), "slow",
+			0).NormFloat64()) * float64(time.Second))
 		time.Sleep(pause)
 		work.Add(int64(pause))
 		return mover(ctx, req)

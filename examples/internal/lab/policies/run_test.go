@@ -104,12 +104,15 @@ func TestOutput(t *testing.T) {
 	if err := Run(t.Context(), strings.Fields(args), &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"staircase K=3 N=1 T=40", "ht K=5 N=1 T=40", "all 2 families, K=5", "to 0.990", "not reached", "seeds 11 to 17", "by family, against the best of random", "which dealing out pulls in turn sets", "the best of the others has reached in nine runs of ten"} {
+	for _, want := range []string{"staircase K=3 N=1 T=40", "ht K=5 N=1 T=40", "all 2 families, K=5", "to 0.990",
+		"not reached", "seeds 11 to 17", "by family, against the best of random", "which dealing out pulls in turn sets",
+		"the best of the others has reached in nine runs of ten"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not printed:\n%s", want, &out)
 		}
 	}
-	o := options{policies: "ucb,random", families: "staircase", arms: "3", children: "1", rounds: "40", runs: 7, seed: 11, inFlight: 1, parallel: 1, multiples: "0.5,1,2", scores: "0.99"}
+	o := options{policies: "ucb,random", families: "staircase", arms: "3", children: "1", rounds: "40", runs: 7, seed: 11,
+		inFlight: 1, parallel: 1, multiples: "0.5,1,2", scores: "0.99"}
 	cfg, err := o.study()
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +130,8 @@ func TestOutput(t *testing.T) {
 		t.Errorf("the table of a study by itself\n%s\nis not in\n%s", cellTable(cells[0]), &out)
 	}
 	checkCSV(t, file, cells[0])
-	for _, name := range []string{"best_K3_N1_T40.svg", "regret_K3_N1_T40.svg", "best_K5_N1_T40.svg", "regret_K5_N1_T40.svg"} {
+	for _, name := range []string{"best_K3_N1_T40.svg", "regret_K3_N1_T40.svg", "best_K5_N1_T40.svg",
+		"regret_K5_N1_T40.svg"} {
 		checkXML(t, filepath.Join(plots, name))
 	}
 }
@@ -145,7 +149,8 @@ func checkCSV(t *testing.T, path string, first sim.Cell) {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	e := first.Entries[0]
-	want := []string{"staircase", "3", "1", "40", "12", "ucb", text(e.Final[1]), text(first.Oracle[1]), text(e.Regret[1]), text(e.MeanRegret[1]), "2", text(first.Levels[2].Score), pullsCSV(e.First[2][1])}
+	want := []string{"staircase", "3", "1", "40", "12", "ucb", text(e.Final[1]), text(first.Oracle[1]), text(e.Regret[1]),
+		text(e.MeanRegret[1]), "2", text(first.Levels[2].Score), pullsCSV(e.First[2][1])}
 	if got := rows[1+4+2]; !slices.Equal(got, want) {
 		t.Errorf("the second run's third level: %v, want %v", got, want)
 	}
@@ -181,7 +186,8 @@ func checkXML(t *testing.T, path string) {
 // Logged searches are arms, dealt out anew in each run.
 func TestLogs(t *testing.T) {
 	var out bytes.Buffer
-	if err := Run(t.Context(), strings.Fields("--logs testdata/*.csv --K 3 --T 9 --runs 40 --policies ucb,random"), &out); err != nil {
+	if err := Run(t.Context(), strings.Fields("--logs testdata/*.csv --K 3 --T 9 --runs 40 --policies ucb,random"),
+		&out); err != nil {
 		t.Fatal(err)
 	}
 	// The best search, which comes to 0.7, is one of the three in three runs of four; else 0.5 is the best.
@@ -202,7 +208,8 @@ func TestBank(t *testing.T) {
 	}{
 		{"alone", "", []string{"bank-cp K=4 N=1 T=50"}},
 		{"beside a family, at the N of the bank", "--families draws", []string{"draws K=4 N=1 T=50", "bank-cp K=4 N=1 T=50"}},
-		{"families have any N", "--families draws --N 8,1", []string{"draws K=4 N=8 T=50", "draws K=4 N=1 T=50", "bank-cp K=4 N=1 T=50"}},
+		{"families have any N", "--families draws --N 8,1",
+			[]string{"draws K=4 N=8 T=50", "draws K=4 N=1 T=50", "bank-cp K=4 N=1 T=50"}},
 	} {
 		var out bytes.Buffer
 		err := Run(t.Context(), strings.Fields("--bank "+bank+" --K 4 --T 50 --runs 20 --policies ei,random "+tt.args), &out)
@@ -230,10 +237,12 @@ func TestFlatBank(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := Run(t.Context(), strings.Fields("--K 2 --T 20 --runs 10 --policies ei,random,one --bank "+path), &out); err != nil {
+	if err := Run(t.Context(), strings.Fields("--K 2 --T 20 --runs 10 --policies ei,random,one --bank "+path),
+		&out); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "nothing to gain") || strings.Contains(text, "NaN") || strings.Contains(text, "<nil>") {
+	if text := out.String(); !strings.Contains(text, "nothing to gain") || strings.Contains(text, "NaN") ||
+		strings.Contains(text, "<nil>") {
 		t.Error(text)
 	}
 }
@@ -244,7 +253,8 @@ func TestEstimate(t *testing.T) {
 	if err := Run(t.Context(), strings.Fields("--policies random,ucb --estimate testdata/even.json"), &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"in the rounds of random's run, which was 0.4500", "random  0.45 [", "6.0 of 6", "6 effective steps: need 30"} {
+	for _, want := range []string{"in the rounds of random's run, which was 0.4500", "random  0.45 [", "6.0 of 6",
+		"6 effective steps: need 30"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not printed:\n%s", want, &out)
 		}
@@ -263,7 +273,8 @@ func TestEstimateOfPoliciesWithoutAChance(t *testing.T) {
 	if err := Run(t.Context(), []string{"--policies", "ucb", "--estimate", path}, &out); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "no chance to any of the 2 pulls") || !strings.Contains(text, "which was 0.5000") {
+	if text := out.String(); !strings.Contains(text, "no chance to any of the 2 pulls") ||
+		!strings.Contains(text, "which was 0.5000") {
 		t.Errorf("%s", text)
 	}
 }
@@ -294,7 +305,8 @@ func TestWithoutFlags(t *testing.T) {
 	cancel()
 	var out strings.Builder
 	err := Run(ctx, nil, &out)
-	for _, want := range []string{"short study: " + cli.Typed("policies") + " " + quickFlags + "\n", "whole study: " + cli.Typed("policies") + " " + wholeFlags, "stopped"} {
+	for _, want := range []string{"short study: " + cli.Typed("policies") + " " + quickFlags + "\n",
+		"whole study: " + cli.Typed("policies") + " " + wholeFlags, "stopped"} {
 		if !errors.Is(err, cli.ErrCanceled) || !strings.Contains(out.String(), want) {
 			t.Errorf("%v, want %q in\n%s", err, want, &out)
 		}
@@ -306,7 +318,8 @@ func TestDelays(t *testing.T) {
 	tables := make(map[string]bool)
 	for _, args := range []string{"", "--in-flight 3", "--in-flight 3 --delay-sigma 2"} {
 		var out bytes.Buffer
-		if err := Run(t.Context(), strings.Fields("--policies thompson --families staircase --runs 5 --T 60 "+args), &out); err != nil {
+		if err := Run(t.Context(), strings.Fields("--policies thompson --families staircase --runs 5 --T 60 "+args),
+			&out); err != nil {
 			t.Fatal(err)
 		}
 		first, rest, _ := strings.Cut(out.String(), "\n")
@@ -333,7 +346,8 @@ func TestGains(t *testing.T) {
 		t.Fatalf("no table of four policies:\n%s", &out)
 	}
 	for i, want := range []string{"one ", "one-neutral ", "two ", "ei "} {
-		if row := strings.TrimSpace(rows[2+i]); !strings.HasPrefix(row, want) || (want == "two ") == strings.Contains(row, "[") {
+		if row := strings.TrimSpace(rows[2+i]); !strings.HasPrefix(row, want) ||
+			(want == "two ") == strings.Contains(row, "[") {
 			t.Errorf("row %q, want one of %s, with an interval but for two", row, want)
 		}
 	}
@@ -342,14 +356,16 @@ func TestGains(t *testing.T) {
 		t.Errorf("%v and %v differ", one, neutral)
 	}
 	out.Reset()
-	if err := Run(t.Context(), strings.Fields("--policies two,ei --families draws --T 10 --runs 3"), &out); err != nil || strings.Contains(out.String(), "final best less") {
+	if err := Run(t.Context(), strings.Fields("--policies two,ei --families draws --T 10 --runs 3"), &out); err != nil ||
+		strings.Contains(out.String(), "final best less") {
 		t.Errorf("compared with a policy that is not played: %v\n%s", err, &out)
 	}
 }
 
 // Groups of families, and no family twice in those that decide.
 func TestFamilyGroups(t *testing.T) {
-	for name, want := range map[string]int{"all": 20, "synthetic": 8, "real": 12, "unlike": 16, "deciding": 7, "tsp,draws": 2, "deciding,real": 19} {
+	for name, want := range map[string]int{"all": 20, "synthetic": 8, "real": 12, "unlike": 16, "deciding": 7,
+		"tsp,draws": 2, "deciding,real": 19} {
 		if fs, err := families(name); err != nil || len(fs) != want {
 			t.Errorf("%s: %d families, %v, want %d", name, len(fs), err, want)
 		}
@@ -370,7 +386,8 @@ func TestTime(t *testing.T) {
 		{"two pulls at once, each with slots for its eight children", "--policies two,three --slots 16 --in-flight 2", "4 4"},
 	} {
 		var out bytes.Buffer
-		err := Run(t.Context(), strings.Fields("--families knapsack --N 8 --T 8 --runs 4 "+tt.args+" --than "+strings.FieldsFunc(tt.args, func(r rune) bool { return r == ' ' || r == ',' })[1]), &out)
+		err := Run(t.Context(), strings.Fields("--families knapsack --N 8 --T 8 --runs 4 "+tt.args+" --than "+
+			strings.FieldsFunc(tt.args, func(r rune) bool { return r == ' ' || r == ',' })[1]), &out)
 		if err != nil {
 			t.Errorf("%s: %v", tt.why, err)
 			continue
@@ -393,7 +410,8 @@ func TestTime(t *testing.T) {
 func TestWidened(t *testing.T) {
 	all := new(options).contenders()
 	for name, want := range map[string]evolve.Breadth{
-		"ei": nil, "one@1": breadth.Fixed(1), "ei@adaptive": breadth.Adaptive{}, "two@adaptive:2.5": breadth.Adaptive{Second: 2.5},
+		"ei": nil, "one@1": breadth.Fixed(1), "ei@adaptive": breadth.Adaptive{},
+		"two@adaptive:2.5": breadth.Adaptive{Second: 2.5},
 	} {
 		c, err := widened(all, name)
 		policy, _, _ := strings.Cut(name, "@")

@@ -16,7 +16,8 @@ func config(calls, runs int) Config {
 
 // The better arm is chosen on the runs of the other half.
 func TestHindsight(t *testing.T) {
-	c := cell{gains: map[string][]float64{rewriter: {0.1, 0.6, 0.1, 0.6}, agents: {0.5, 0.2, 0.5, 0.2}, "ei": {0.1, 0.1, 0.1, 0.1}}}
+	c := cell{gains: map[string][]float64{rewriter: {0.1, 0.6, 0.1, 0.6}, agents: {0.5, 0.2, 0.5, 0.2},
+		"ei": {0.1, 0.1, 0.1, 0.1}}}
 	if got, want := c.hindsight(), []float64{0.1, 0.2, 0.1, 0.2}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -37,11 +38,13 @@ func TestStudy(t *testing.T) {
 		t.Errorf("a session that is worth 20 rewrites for the price of 100 is not worse than rewriting: %v", weak.gains)
 	}
 	same := cells[2]
-	if !slices.Equal(same.gains["ei"], same.gains["ei, blind"]) || !slices.Equal(same.gains["challenge"], same.gains["challenge, blind"]) {
+	if !slices.Equal(same.gains["ei"], same.gains["ei, blind"]) ||
+		!slices.Equal(same.gains["challenge"], same.gains["challenge, blind"]) {
 		t.Errorf("with equal prices, costs change what policies do: %v", same.gains)
 	}
 	var out strings.Builder
-	if err := Study(t.Context(), config(150, 2), &out); err != nil || strings.Count(out.String(), "additive") != 3 || strings.Count(out.String(), "mean") != 3 {
+	if err := Study(t.Context(), config(150, 2), &out); err != nil || strings.Count(out.String(), "additive") != 3 ||
+		strings.Count(out.String(), "mean") != 3 {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -50,7 +50,8 @@ func ExampleRun() {
 func ExampleRecord() {
 	f := race.Unlike()[5].(race.Stepper)
 	searches := []race.Search{f.Search(sim.Address{Index: 0}), f.Search(sim.Address{Index: 1})}
-	raced, err := race.Run(&bandit.UCB1{}, searches, race.Config{Calls: 7, Breadth: breadth.Fixed(2), InFlight: 2, Slots: 2})
+	raced, err := race.Run(&bandit.UCB1{}, searches, race.Config{Calls: 7, Breadth: breadth.Fixed(2), InFlight: 2,
+		Slots: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -76,15 +77,17 @@ func ExampleContender() {
 			{Contender: sim.Contender{Name: "ei@adaptive", New: ei}, Breadth: breadth.Adaptive{}},
 			{Contender: sim.Contender{Name: "one, window 8", New: ei, Arms: 1}, Breadth: breadth.Fixed(256), Window: 8},
 		},
-		StudyConfig: sim.StudyConfig{Settings: []sim.Setting{{Family: race.Landscape{Kind: "nk"}, Arms: 10, N: 16, Rounds: 16}}, Runs: 30},
-		Slots:       8,
+		StudyConfig: sim.StudyConfig{Settings: []sim.Setting{{Family: race.Landscape{Kind: "nk"}, Arms: 10, N: 16,
+			Rounds: 16}}, Runs: 30},
+		Slots: 8,
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, e := range cells[0].Entries {
-		fmt.Printf("%-13s final best %.2f in %.0f s\n", e.Name, sim.Summarize(e.Final).Mean.Value, sim.Summarize(e.Seconds).Mean.Value)
+		fmt.Printf("%-13s final best %.2f in %.0f s\n", e.Name, sim.Summarize(e.Final).Mean.Value,
+			sim.Summarize(e.Seconds).Mean.Value)
 	}
 	// Output:
 	// ei            final best 0.86 in 32 s

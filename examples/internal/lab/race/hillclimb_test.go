@@ -32,7 +32,8 @@ func TestObjectivesByHand(t *testing.T) {
 		{"Heilbronn starts from 0", heilbronn(make([]float64, 22)), 0},
 		{"three points on a line", heilbronn([]float64{0, 0, 0.5, 0.1, 1, 0.2, 0.3, 0.4}), 0},
 		{"the triangle itself", heilbronn([]float64{0, 0, 1, 0, 0.5, height}), 1 / 0.036529889880030156},
-		{"its center splits it in three", heilbronn([]float64{0, 0, 1, 0, 0.5, height, 0.5, height / 3}), 1 / 0.036529889880030156 / 3},
+		{"its center splits it in three", heilbronn([]float64{0, 0, 1, 0, 0.5, height, 0.5, height / 3}),
+			1 / 0.036529889880030156 / 3},
 	} {
 		if math.Abs(c.got-c.want) > 5e-7 {
 			t.Errorf("%s: %.7f, want %.7f", c.why, c.got, c.want)

@@ -49,19 +49,24 @@ func TestLandscapesByHand(t *testing.T) {
 		{"nothing set is next to the best", "trap", of(48, constant(0)), 0.6},
 		{"everything set is the best", "trap", of(48, constant(1)), 1},
 		{"three of each block set is the worst", "trap", of(48, func(i int) float64 { return min(float64(i%4), 1) }), 0},
-		{"one block of twelve is set", "trap", of(48, func(i int) float64 { return float64((51 - i) / 48) }), (1 + 11*0.6) / 12},
-		{"three cities, there and on and back", "tsp", []float64{0, 1, 2}, min(1, 4/(between2(0, 1)+between2(1, 2)+between2(2, 0)))},
+		{"one block of twelve is set", "trap", of(48, func(i int) float64 { return float64((51 - i) / 48) }),
+			(1 + 11*0.6) / 12},
+		{"three cities, there and on and back", "tsp", []float64{0, 1, 2},
+			min(1, 4/(between2(0, 1)+between2(1, 2)+between2(2, 0)))},
 		{"the top, which is moved from 0", "rastrigin", of(8, rastriginTop), 1},
-		{"one coordinate off by 1, where the waves are as at the top: f = 1", "rastrigin", of(8, func(i int) float64 { return rastriginTop(i) + float64(i/7) }), 1 / 1.1},
+		{"one coordinate off by 1, where the waves are as at the top: f = 1", "rastrigin",
+			of(8, func(i int) float64 { return rastriginTop(i) + float64(i/7) }), 1 / 1.1},
 		{"the top", "valley", of(6, constant(1)), 1},
 		{"0: each of five terms is 1", "valley", of(6, constant(0)), 1 / 1.5},
 		{"the start, −1: each of five terms is 404", "valley", of(6, constant(-1)), 1.0 / 203},
 		{"all in one part: nothing between the parts", "maxcut", of(40, constant(1)), 0},
 		{"nothing taken", "knapsack", of(60, constant(0)), 0},
 		{"everything is too heavy", "knapsack", of(60, constant(1)), 0},
-		{"the first thing alone", "knapsack", of(60, func(i int) float64 { return float64((60 - i) / 60) }), 2.5 * heavy(0) * (0.8 + 0.4*hashed(16000)) / worth},
+		{"the first thing alone", "knapsack", of(60, func(i int) float64 { return float64((60 - i) / 60) }),
+			2.5 * heavy(0) * (0.8 + 0.4*hashed(16000)) / worth},
 		{"the top, which is moved from 0", "ackley", of(8, ackleyTop), 1},
-		{"all coordinates off by 1: the waves are as at the top", "ackley", of(8, func(i int) float64 { return ackleyTop(i) + 1 }), 1 / (1 + 5*(1-math.Exp(-0.2)))},
+		{"all coordinates off by 1: the waves are as at the top", "ackley",
+			of(8, func(i int) float64 { return ackleyTop(i) + 1 }), 1 / (1 + 5*(1-math.Exp(-0.2)))},
 	} {
 		if got := terrains[c.kind].score(c.x); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s, %s: %v, want %v", c.kind, c.why, got, c.want)
@@ -147,7 +152,8 @@ func TestLandscapeEdits(t *testing.T) {
 					changed++
 				}
 				switch bound, real := most[l.Kind]; {
-				case real && math.Abs(v) > bound, l.Kind == "labs" && math.Abs(v) != 1, !real && l.Kind != "labs" && v != 0 && v != 1:
+				case real && math.Abs(v) > bound, l.Kind == "labs" && math.Abs(v) != 1, !real && l.Kind != "labs" && v != 0 &&
+					v != 1:
 					t.Fatalf("%v: %v in place %d", l, v, i)
 				}
 			}

@@ -88,23 +88,29 @@ func TestRaceTimesByHand(t *testing.T) {
 			[]Step{{0, 4, 0, 0, 2}, {0, 4, 0, 2, 4}}},
 		{"a step ends with its slowest child", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Latency: times(1, 3, 1, 2)},
 			[]Step{{0, 4, 0, 0, 3}}},
-		{"in two slots: until 3, until 1, then 1 to 2 and 2 to 4", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Slots: 2, Latency: times(3, 1, 1, 2)},
+		{"in two slots: until 3, until 1, then 1 to 2 and 2 to 4", 1,
+			Config{Calls: 4, Breadth: breadth.Fixed(4), Slots: 2, Latency: times(3, 1, 1, 2)},
 			[]Step{{0, 4, 0, 0, 4}}},
 		{"the last step is as wide as the budget allows", 1, Config{Calls: 5, Breadth: breadth.Fixed(3)},
 			[]Step{{0, 3, 0, 0, 1}, {0, 2, 0, 1, 2}}},
-		{"two pulls in three slots: the second waits with one child; of equals the first drawn is first", 2, Config{Calls: 6, Breadth: breadth.Fixed(2), InFlight: 2, Slots: 3},
+		{"two pulls in three slots: the second waits with one child; of equals the first drawn is first", 2,
+			Config{Calls: 6, Breadth: breadth.Fixed(2), InFlight: 2, Slots: 3},
 			[]Step{{0, 2, 0, 0, 1}, {1, 2, 0, 0, 2}, {0, 2, 0, 1, 2}}},
-		{"each search has its own breadth, and the last step what is left", 2, Config{Calls: 8, Breadths: []evolve.Breadth{breadth.Fixed(1), breadth.Fixed(3)}, Slots: 1},
+		{"each search has its own breadth, and the last step what is left", 2,
+			Config{Calls: 8, Breadths: []evolve.Breadth{breadth.Fixed(1), breadth.Fixed(3)}, Slots: 1},
 			[]Step{{0, 1, 0, 0, 1}, {1, 3, 0, 1, 4}, {0, 1, 0, 4, 5}, {1, 3, 0, 5, 8}}},
 		{"more pulls than searches cannot be pending", 1, Config{Calls: 2, InFlight: 3},
 			[]Step{{0, 1, 0, 0, 1}, {0, 1, 0, 1, 2}}},
-		{"a window of two: until 3, until 1, 1 to 2, 2 to 4", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 2, Latency: times(3, 1, 1, 2)},
+		{"a window of two: until 3, until 1, 1 to 2, 2 to 4", 1,
+			Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 2, Latency: times(3, 1, 1, 2)},
 			[]Step{{0, 4, 0, 0, 4}}},
-		{"a window of one is one child after the other", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 1, Latency: times(3, 1, 1, 2)},
+		{"a window of one is one child after the other", 1,
+			Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 1, Latency: times(3, 1, 1, 2)},
 			[]Step{{0, 4, 0, 0, 7}}},
 		{"a window that the slots cannot fill", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 3, Slots: 1},
 			[]Step{{0, 4, 0, 0, 4}}},
-		{"a window as wide as the step changes nothing", 1, Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 4, Latency: times(3, 1, 1, 2)},
+		{"a window as wide as the step changes nothing", 1,
+			Config{Calls: 4, Breadth: breadth.Fixed(4), Window: 4, Latency: times(3, 1, 1, 2)},
 			[]Step{{0, 4, 0, 0, 3}}},
 	} {
 		searches := make([]Search, c.searches)
@@ -143,7 +149,8 @@ func TestRaceWindow(t *testing.T) {
 
 // A wide step with a window of one is as good as as many steps of one child.
 func TestWindowOfOneIsNarrowSteps(t *testing.T) {
-	for _, f := range []Stepper{HillClimb{Objective: "ht", Few: true}, Landscape{Kind: "tsp"}, formulas("staircase")[0].(Stepper)} {
+	for _, f := range []Stepper{HillClimb{Objective: "ht", Few: true}, Landscape{Kind: "tsp"},
+		formulas("staircase")[0].(Stepper)} {
 		at := func(cfg Config) float64 {
 			cfg.Calls = 128
 			return runRace(t, bandit.Random{}, []Search{f.Search(sim.Address{Seed: 3})}, cfg).Best[128]
@@ -175,7 +182,8 @@ func TestRaceTellsCalls(t *testing.T) {
 	breadth := evolve.BreadthFunc(func(past []evolve.Made) int { return widths[len(past)] })
 	p := &noted{}
 	rising := of(20, func(i int) float64 { return float64(i) })
-	runRace(t, p, []Search{newTape(rising...), newTape(rising...)}, Config{Calls: 15, Breadth: breadth, InFlight: 2, Latency: func(*rand.Rand) float64 { return 1 }})
+	runRace(t, p, []Search{newTape(rising...), newTape(rising...)},
+		Config{Calls: 15, Breadth: breadth, InFlight: 2, Latency: func(*rand.Rand) float64 { return 1 }})
 	// Both arms make 2 and then 5; the third pull of arm 0 would be of 9, and one call is left.
 	if want := [][]int{{2, 2}, {2, 2}, {5, 2}, {5, 5}, {1, 5}}; !reflect.DeepEqual(p.calls, want) {
 		t.Errorf("told of %v calls, want %v", p.calls, want)
@@ -196,8 +204,10 @@ func TestRaceTellsCalls(t *testing.T) {
 func TestRaceBreadthSees(t *testing.T) {
 	var seen [][]evolve.Made
 	breadth := evolve.BreadthFunc(func(past []evolve.Made) int { seen = append(seen, slices.Clone(past)); return 2 })
-	runRace(t, &turns{}, []Search{newTape(0.1, 0.2, 0.1, 0.3), newTape(0, 0, 0, 0.5)}, Config{Calls: 6, Breadth: breadth, Latency: times(1, 2, 3.0004, 1, 1, 1)})
-	first, second := evolve.Made{Children: 2, Better: 2, Elapsed: 2 * time.Second}, evolve.Made{Children: 2, Better: 0, Elapsed: 3 * time.Second}
+	runRace(t, &turns{}, []Search{newTape(0.1, 0.2, 0.1, 0.3), newTape(0, 0, 0, 0.5)},
+		Config{Calls: 6, Breadth: breadth, Latency: times(1, 2, 3.0004, 1, 1, 1)})
+	first, second := evolve.Made{Children: 2, Better: 2, Elapsed: 2 * time.Second},
+		evolve.Made{Children: 2, Better: 0, Elapsed: 3 * time.Second}
 	want := [][]evolve.Made{nil, nil, {first}, nil, {first}, {second}} // both are asked before each of three draws
 	if !reflect.DeepEqual(seen, want) {
 		t.Errorf("seen %v, want %v", seen, want)
@@ -225,8 +235,10 @@ func TestRaceIsPlay(t *testing.T) {
 	for _, f := range []Stepper{HillClimb{Objective: "mmd"}, Landscape{Kind: "labs"}, formulas("draws")[0].(Stepper)} {
 		for name, fresh := range contested() {
 			for _, inFlight := range []int{1, 3} {
-				raced := runRace(t, fresh(), searchesOf(f, 11, 4), Config{Calls: 240, Seed: 11, Breadth: breadth.Fixed(4), InFlight: inFlight})
-				played, err := sim.Play(fresh(), sim.Arms(f, 11, 4, 4, 60), sim.PlayConfig{Rounds: 60, Seed: 11, N: 4, InFlight: inFlight})
+				raced := runRace(t, fresh(), searchesOf(f, 11, 4),
+					Config{Calls: 240, Seed: 11, Breadth: breadth.Fixed(4), InFlight: inFlight})
+				played, err := sim.Play(fresh(), sim.Arms(f, 11, 4, 4, 60),
+					sim.PlayConfig{Rounds: 60, Seed: 11, N: 4, InFlight: inFlight})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -251,7 +263,8 @@ func TestRaceRerun(t *testing.T) {
 			for _, window := range []int{0, 3} {
 				cfg := Config{Calls: 230, Seed: 5, Breadth: b, InFlight: 3, Slots: 5, Window: window, Latency: latency}
 				one := runRace(t, fresh(), searchesOf(Landscape{Kind: "knapsack"}, 5, 6), cfg)
-				if again := runRace(t, fresh(), searchesOf(Landscape{Kind: "knapsack"}, 5, 6), cfg); !reflect.DeepEqual(one, again) {
+				if again := runRace(t, fresh(), searchesOf(Landscape{Kind: "knapsack"}, 5, 6), cfg); !reflect.DeepEqual(one,
+					again) {
 					t.Errorf("%s, %v, window %d: a rerun differs", name, b, window)
 				}
 				checkRaced(t, one, cfg)
@@ -288,12 +301,16 @@ func TestRaceErrors(t *testing.T) {
 		{"negative slots", &turns{}, 1, Config{Calls: 1, Slots: -1}, "race: Run with -1 slots"},
 		{"a negative window", &turns{}, 1, Config{Calls: 1, Window: -1}, "race: Run with a window of -1 children"},
 		{"nothing to pull", &turns{}, 0, Config{Calls: 1}, "race: Run without searches"},
-		{"a breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadth: breadth.Fixed(0)}, "race: Breadth Fixed(0) asks for 0 children"},
-		{"breadths for other searches", &turns{}, 1, Config{Calls: 1, Breadths: []evolve.Breadth{breadth.Fixed(1), breadth.Fixed(2)}}, "race: Run of 1 searches with 2 breadths"},
-		{"a search's breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadths: []evolve.Breadth{breadth.Fixed(0)}}, "race: Breadth Fixed(0) asks for 0 children"},
+		{"a breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadth: breadth.Fixed(0)},
+			"race: Breadth Fixed(0) asks for 0 children"},
+		{"breadths for other searches", &turns{}, 1, Config{Calls: 1,
+			Breadths: []evolve.Breadth{breadth.Fixed(1), breadth.Fixed(2)}}, "race: Run of 1 searches with 2 breadths"},
+		{"a search's breadth of nothing", &turns{}, 1, Config{Calls: 1, Breadths: []evolve.Breadth{breadth.Fixed(0)}},
+			"race: Breadth Fixed(0) asks for 0 children"},
 		{"a policy at fault", &nothing{}, 1, Config{Calls: 1}, "bandit: "},
 	} {
-		if _, err := Run(c.policy, searchesOf(formulas("draws")[0].(Stepper), 1, c.k), c.cfg); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := Run(c.policy, searchesOf(formulas("draws")[0].(Stepper), 1, c.k), c.cfg); err == nil ||
+			!strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.why, err, c.want)
 		}
 	}

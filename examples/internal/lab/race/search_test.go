@@ -29,7 +29,8 @@ func TestArmsAreSearchesStepped(t *testing.T) {
 			}
 			before := s.Best()
 			if better := s.Step(3); better < 0 || better > 3 || (better > 0) != (s.Best() > before) {
-				t.Fatalf("%v, step %d: %d of 3 children are better, and the best score goes from %v to %v", f, n, better, before, s.Best())
+				t.Fatalf("%v, step %d: %d of 3 children are better, and the best score goes from %v to %v", f, n, better, before,
+					s.Best())
 			}
 		}
 	}
@@ -44,7 +45,8 @@ func TestChildrenOneByOne(t *testing.T) {
 			better := one.Step(1)
 			score := other.Take(other.Child())
 			if one.Best() != other.Best() || (better == 1) != (score > before) {
-				t.Fatalf("%v, child %d: a step comes from %v to %v (better: %d), the child has %v and its search comes to %v", f, n, before, one.Best(), better, score, other.Best())
+				t.Fatalf("%v, child %d: a step comes from %v to %v (better: %d), the child has %v and its search comes to %v", f, n,
+					before, one.Best(), better, score, other.Best())
 			}
 		}
 	}
@@ -53,7 +55,8 @@ func TestChildrenOneByOne(t *testing.T) {
 // Children that are all made before the first is taken in are those of a step: the best of them decides. Searches whose
 // parents have few children draw new ones with each parent, so they are left out.
 func TestChildrenAtOnce(t *testing.T) {
-	for _, f := range []Stepper{HillClimb{Objective: "mmd"}, HillClimb{Objective: "cp", Rounded: true}, Landscape{Kind: "tsp"}, Landscape{Kind: "rastrigin"}, formulas("draws")[0].(Stepper)} {
+	for _, f := range []Stepper{HillClimb{Objective: "mmd"}, HillClimb{Objective: "cp", Rounded: true},
+		Landscape{Kind: "tsp"}, Landscape{Kind: "rastrigin"}, formulas("draws")[0].(Stepper)} {
 		one, other := f.Search(sim.Address{Seed: 7}), f.Search(sim.Address{Seed: 7})
 		for step := range 60 {
 			before, better := other.Best(), 0

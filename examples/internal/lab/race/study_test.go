@@ -41,7 +41,8 @@ func (u *ucb1) Update(pull bandit.Pull, reward float64) { u.Add(pull.Arm, reward
 func newEven(sim.Setting) bandit.Policy { return bandit.Random{} }
 func newUCB1(sim.Setting) bandit.Policy { return &ucb1{} }
 
-var twoPolicies = []Contender{{Contender: sim.Contender{Name: "even", New: newEven}}, {Contender: sim.Contender{Name: "ucb", New: newUCB1}}}
+var twoPolicies = []Contender{{Contender: sim.Contender{Name: "even", New: newEven}},
+	{Contender: sim.Contender{Name: "ucb", New: newUCB1}}}
 
 func study(t *testing.T, cfg StudyConfig) []sim.Cell {
 	t.Helper()
@@ -64,11 +65,13 @@ func TestStudyErrors(t *testing.T) {
 		want string
 	}{
 		{"negative slots", func(c *StudyConfig) { c.Slots = -1 }, "race: a study with -1 slots"},
-		{"a negative window", func(c *StudyConfig) { c.Contenders = named(Contender{Window: -1}) }, `race: policy "x" has a window of -1 children`},
+		{"a negative window", func(c *StudyConfig) { c.Contenders = named(Contender{Window: -1}) },
+			`race: policy "x" has a window of -1 children`},
 		{"recorded searches at another breadth", func(c *StudyConfig) {
 			c.Settings, c.Contenders = bank, named(Contender{Breadth: breadth.Fixed(2)})
 		}, `race: "x" cannot be raced over bank-cp`},
-		{"recorded searches in time", func(c *StudyConfig) { c.Settings, c.Slots = bank, 3 }, `race: "even" cannot be raced over bank-cp`},
+		{"recorded searches in time", func(c *StudyConfig) { c.Settings, c.Slots = bank, 3 },
+			`race: "even" cannot be raced over bank-cp`},
 		{"a breadth at fault is named", func(c *StudyConfig) { c.Contenders = named(Contender{Breadth: breadth.Fixed(-1)}) },
 			"sim: staircase K=4 N=1 T=60: x: race: Breadth Fixed(-1) asks for -1 children"},
 		{"what a study without races refuses", func(c *StudyConfig) { c.Contenders = nil }, "sim: a study without policies"},
@@ -86,19 +89,22 @@ func TestStudyErrors(t *testing.T) {
 func TestContenders(t *testing.T) {
 	f := HillClimb{Objective: "ht", Rounded: true}
 	s := sim.Setting{Family: f, Arms: 3, N: 4, Rounds: 30}
-	cfg := StudyConfig{StudyConfig: sim.StudyConfig{Settings: []sim.Setting{s}, Runs: 6, Seed: 40}, Contenders: []Contender{
-		{Contender: sim.Contender{Name: "one", New: newEven, Arms: 1}},
-		{Contender: sim.Contender{Name: "many", New: newUCB1, Arms: 9}},
-		{Contender: sim.Contender{Name: "all", New: newUCB1}},
-		{Contender: sim.Contender{Name: "wide", New: newUCB1}, Breadth: breadth.Fixed(20)},
-		{Contender: sim.Contender{Name: "window", New: newUCB1}, Breadth: breadth.Fixed(20), Window: 5},
-		{Contender: sim.Contender{Name: "several", New: newUCB1}, Breadths: slices.Repeat([]evolve.Breadth{breadth.Fixed(20)}, 5)},
-		{Contender: sim.Contender{Name: "drifting", New: newEven, Arms: 1}, Neutral: true},
-		{Contender: sim.Contender{Name: "drifting wide", New: newEven, Arms: 1}, Neutral: true, Breadth: breadth.Fixed(20)},
-	}}
+	cfg := StudyConfig{StudyConfig: sim.StudyConfig{Settings: []sim.Setting{s}, Runs: 6, Seed: 40},
+		Contenders: []Contender{
+			{Contender: sim.Contender{Name: "one", New: newEven, Arms: 1}},
+			{Contender: sim.Contender{Name: "many", New: newUCB1, Arms: 9}},
+			{Contender: sim.Contender{Name: "all", New: newUCB1}},
+			{Contender: sim.Contender{Name: "wide", New: newUCB1}, Breadth: breadth.Fixed(20)},
+			{Contender: sim.Contender{Name: "window", New: newUCB1}, Breadth: breadth.Fixed(20), Window: 5},
+			{Contender: sim.Contender{Name: "several", New: newUCB1},
+				Breadths: slices.Repeat([]evolve.Breadth{breadth.Fixed(20)}, 5)},
+			{Contender: sim.Contender{Name: "drifting", New: newEven, Arms: 1}, Neutral: true},
+			{Contender: sim.Contender{Name: "drifting wide", New: newEven, Arms: 1}, Neutral: true, Breadth: breadth.Fixed(20)},
+		}}
 	cell := study(t, cfg)[0]
 	raced := func(f Stepper, k int, p bandit.Policy, seed uint64, window int) float64 {
-		return runRace(t, p, searchesOf(f, seed, k), Config{Calls: 120, Seed: seed, Breadth: breadth.Fixed(20), Window: window}).Best[120]
+		return runRace(t, p, searchesOf(f, seed, k), Config{Calls: 120, Seed: seed, Breadth: breadth.Fixed(20),
+			Window: window}).Best[120]
 	}
 	differ := map[string]bool{}
 	for run := range 6 {
@@ -127,7 +133,8 @@ func TestContenders(t *testing.T) {
 
 // With slots or latencies every policy is raced, and its runs take time. The scores of equal steps are as without.
 func TestStudyInTime(t *testing.T) {
-	base := sim.StudyConfig{Settings: []sim.Setting{{Family: Landscape{Kind: "maxcut"}, Arms: 3, N: 6, Rounds: 20}}, Runs: 4}
+	base := sim.StudyConfig{Settings: []sim.Setting{{Family: Landscape{Kind: "maxcut"}, Arms: 3, N: 6, Rounds: 20}},
+		Runs: 4}
 	plain := study(t, StudyConfig{StudyConfig: base, Contenders: twoPolicies})[0]
 	timed := study(t, StudyConfig{StudyConfig: base, Contenders: twoPolicies, Slots: 3})[0]
 	for i, e := range timed.Entries {
@@ -140,7 +147,8 @@ func TestStudyInTime(t *testing.T) {
 			}
 		}
 	}
-	slow := study(t, StudyConfig{StudyConfig: base, Contenders: twoPolicies, Latency: func(*rand.Rand) float64 { return 2.5 }})[0]
+	slow := study(t, StudyConfig{StudyConfig: base, Contenders: twoPolicies,
+		Latency: func(*rand.Rand) float64 { return 2.5 }})[0]
 	if got := slow.Entries[0].Seconds; !slices.Equal(got, []float64{50, 50, 50, 50}) {
 		t.Errorf("20 steps of 2.5 s take %v", got)
 	}

@@ -56,7 +56,8 @@ func study(t *testing.T, cfg compare.Config) []compare.Run {
 // Every search spends its budget in every family, and a run is the same whatever is made beside it. The normal run has
 // four families: exact scores, noisy ones, held-out ones, and notes.
 func TestEverySearchRunsAndRepeats(t *testing.T) {
-	cfg := compare.Config{Families: notrun.Few(compare.Families(), 0, 7, 8, 10), Searches: all(), Calls: 30, Runs: 1, Seed: 7}
+	cfg := compare.Config{Families: notrun.Few(compare.Families(), 0, 7, 8, 10), Searches: all(), Calls: 30, Runs: 1,
+		Seed: 7}
 	cfg.Parallel = 4
 	runs := study(t, cfg)
 	if want := len(cfg.Families) * len(cfg.Searches); len(runs) != want {
@@ -81,7 +82,8 @@ func TestEverySearchRunsAndRepeats(t *testing.T) {
 
 // A noise-free search never claims more than the truth, and a run's score never falls.
 func TestClaimsAreTrueWithoutNoise(t *testing.T) {
-	for _, r := range study(t, compare.Config{Families: []compare.Family{family("traps")}, Searches: all(), Calls: 64, Runs: 1}) {
+	for _, r := range study(t, compare.Config{Families: []compare.Family{family("traps")}, Searches: all(), Calls: 64,
+		Runs: 1}) {
 		if r.Claimed != r.Score {
 			t.Errorf("%s claims %v of %v", r.Search, r.Claimed, r.Score)
 		}
@@ -93,7 +95,8 @@ func TestClaimsAreTrueWithoutNoise(t *testing.T) {
 
 // At equal FLOPs all spend about the same, whatever their prompts show, and who shows more makes fewer calls.
 func TestEqualFLOPs(t *testing.T) {
-	cfg := compare.Config{Families: []compare.Family{family("additive")}, Searches: named(t, "copies", "greedy-1"), Calls: 200, Runs: 2, FLOPs: true}
+	cfg := compare.Config{Families: []compare.Family{family("additive")}, Searches: named(t, "copies", "greedy-1"),
+		Calls: 200, Runs: 2, FLOPs: true}
 	runs := study(t, cfg)
 	most, least := 0.0, runs[0].FLOPs
 	for _, r := range runs {

@@ -12,7 +12,8 @@ import (
 // against returns the differences of searches to greedy search of one child a step, in one family.
 func against(t *testing.T, f compare.Family, n int, all ...compare.Search) map[string]compare.Comparison {
 	t.Helper()
-	runs := study(t, compare.Config{Families: []compare.Family{f}, Searches: append(named(t, "greedy-1"), all...), Calls: 128, Runs: n})
+	runs := study(t, compare.Config{Families: []compare.Family{f}, Searches: append(named(t, "greedy-1"), all...),
+		Calls: 128, Runs: n})
 	of := map[string]compare.Comparison{}
 	for _, s := range all {
 		var err error
@@ -46,8 +47,10 @@ func TestPromptsMakeNoDifferenceWithoutAbilities(t *testing.T) {
 		}),
 		compare.Population("narrow requests", func(compare.Setting) population.Config {
 			return population.Config{Operators: []population.Operator{
-				population.Rewrite{Label: "one line", Instruction: "Change exactly one statement of the program to raise its score."},
-				population.Rewrite{Label: "delete", Instruction: "Delete what does not contribute to the program's score, or lowers it."}}}
+				population.Rewrite{Label: "one line",
+					Instruction: "Change exactly one statement of the program to raise its score."},
+				population.Rewrite{Label: "delete",
+					Instruction: "Delete what does not contribute to the program's score, or lowers it."}}}
 		}))
 	for _, f := range notrun.Few([]compare.Family{unable(family("additive"), 6), unable(family("traps"), 2)}, 1) {
 		for search, d := range against(t, f, 12, searches...) {
@@ -77,7 +80,8 @@ func TestPromptsMakeADifferenceWithAbilities(t *testing.T) {
 
 // On a landscape where every step is open, an archive that beats greedy search would mean that the comparison is broken.
 func TestNoArchiveBeatsGreedySearchOnAdditive(t *testing.T) {
-	for search, d := range against(t, family("additive"), 8, named(t, notrun.Few([]string{"history", "power-law", "weighted", "cells", "fronts", "self-cross"}, 0, 3, 5)...)...) {
+	for search, d := range against(t, family("additive"), 8,
+		named(t, notrun.Few([]string{"history", "power-law", "weighted", "cells", "fronts", "self-cross"}, 0, 3, 5)...)...) {
 		if d.Difference.Low > 0 {
 			t.Errorf("%s is above greedy search: %v", search, d.Difference)
 		}

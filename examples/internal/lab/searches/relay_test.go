@@ -36,7 +36,8 @@ func race(t *testing.T, s compare.Search, f compare.Family, calls int, each func
 // even deals pulls out alike.
 func even(int) bandit.Policy { return bandit.Random{} }
 
-var unlike = []compare.Search{bestOfN(), compare.Greedy("plain", evolve.GreedyConfig{N: 1}), powerLaw("archive", population.Cross{})}
+var unlike = []compare.Search{bestOfN(), compare.Greedy("plain", evolve.GreedyConfig{N: 1}),
+	powerLaw("archive", population.Cross{})}
 
 // Whoever is drawn goes on from the best of all.
 func TestRelayHandsOn(t *testing.T) {
@@ -44,10 +45,12 @@ func TestRelayHandsOn(t *testing.T) {
 	taken := 0
 	race(t, relay("relay", even, unlike...), family("additive"), 200, func(e evolve.Event) {
 		if best.Result.Valid && e.Generation.Before.Result.Score != best.Result.Score {
-			t.Errorf("arm %d begins from %v, and the best is %v", e.Pull.Arm, e.Generation.Before.Result.Score, best.Result.Score)
+			t.Errorf("arm %d begins from %v, and the best is %v", e.Pull.Arm, e.Generation.Before.Result.Score,
+				best.Result.Score)
 		}
 		if e.Reward != raised(e.Generation) {
-			t.Errorf("a reward of %v for a step from %v to %v", e.Reward, e.Generation.Before.Result.Score, e.Generation.Best.Result.Score)
+			t.Errorf("a reward of %v for a step from %v to %v", e.Reward, e.Generation.Before.Result.Score,
+				e.Generation.Best.Result.Score)
 		}
 		if e.Pull.Arm == 0 && e.Generation.Best.Better(e.Generation.Before) {
 			taken++
@@ -78,7 +81,8 @@ func TestRelayIsNotLedByLuck(t *testing.T) {
 	own := map[int]float64{}
 	race(t, relay("relay", even, unlike...), family("noisy"), 100, func(e evolve.Event) {
 		if before, ok := own[e.Pull.Arm]; ok && e.Generation.Before.Result.Score != before {
-			t.Errorf("arm %d, which scores nothing again, begins from %v, and its own best is %v", e.Pull.Arm, e.Generation.Before.Result.Score, before)
+			t.Errorf("arm %d, which scores nothing again, begins from %v, and its own best is %v", e.Pull.Arm,
+				e.Generation.Before.Result.Score, before)
 		}
 		own[e.Pull.Arm] = e.Generation.Best.Result.Score
 	})

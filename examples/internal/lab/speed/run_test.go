@@ -24,11 +24,15 @@ func TestReplay(t *testing.T) {
 		notrun.Skip(t)
 	}
 	var out strings.Builder
-	if err := Run(t.Context(), strings.Fields("--replay --size 300000 --pairs 3 --copies 2 --again 2 --hints"), &out); err != nil {
+	if err := Run(t.Context(), strings.Fields("--replay --size 300000 --pairs 3 --copies 2 --again 2 --hints"),
+		&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"no model wrote them", `(?m)^2 copies of the first function: speed-up [0-9.]+, sd [0-9.]+$`,
-		`invalid: answered wrongly: number 0 of 300000`, `(?m)^the same scale again: --scale [0-9.]+,[0-9.e-]+$`, `(?m)^on (8 fresh samples: z = |a fresh sample it is invalid: )`, `(?s)the best function, z = .*def f\(x, out\)`, `again 2: (invalid: |.* other copies)`} {
+	for _, want := range []string{"no model wrote them",
+		`(?m)^2 copies of the first function: speed-up [0-9.]+, sd [0-9.]+$`,
+		`invalid: answered wrongly: number 0 of 300000`, `(?m)^the same scale again: --scale [0-9.]+,[0-9.e-]+$`,
+		`(?m)^on (8 fresh samples: z = |a fresh sample it is invalid: )`, `(?s)the best function, z = .*def f\(x, out\)`,
+		`again 2: (invalid: |.* other copies)`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("%q is missing in %s", want, &out)
 		}
@@ -67,8 +71,10 @@ func TestWhatIsSaid(t *testing.T) {
 	if err := o.play(t.Context(), model, eval.Limit(timed, 1), nil, &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 copies of the first function: speed-up 1.0500, sd 0.0707\n", "the same scale again: --scale 1.05,0.0707", "invalid: answered wrongly\n",
-		"z =   27.6, 3.000 times as fast\n", "the best function, z = 27.6, 3.00 times as fast:\n", "np.multiply(o, o, out=t)", "on 8 fresh samples: z = 27.6, sd 0.0\n",
+	for _, want := range []string{"2 copies of the first function: speed-up 1.0500, sd 0.0707\n",
+		"the same scale again: --scale 1.05,0.0707", "invalid: answered wrongly\n",
+		"z =   27.6, 3.000 times as fast\n", "the best function, z = 27.6, 3.00 times as fast:\n", "np.multiply(o, o, out=t)",
+		"on 8 fresh samples: z = 27.6, sd 0.0\n",
 		"again 1: 3.000 times as fast; z = 27.6, by the sd 0.0707 of 2 other copies 27.6\n", "again 2: invalid: gone\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in %s", want, &out)
@@ -96,8 +102,10 @@ func TestRepeat(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Setenv("LLM_API_BASE", "nowhere")
-	for _, args := range []string{"", "--replay --model m", "--replay --api-base http://a/v1", "--replay --copies 1", "--replay --size 0",
-		"--replay --seed 4294967296", "--replay --cores 0", "--replay --tune 9", "--replay --tune -1", "--replay --T 0", "--replay --scale 1", "--replay --scale 1,0", "--replay --scale NaN,1", "--model m", "--replay more"} {
+	for _, args := range []string{"", "--replay --model m", "--replay --api-base http://a/v1", "--replay --copies 1",
+		"--replay --size 0",
+		"--replay --seed 4294967296", "--replay --cores 0", "--replay --tune 9", "--replay --tune -1", "--replay --T 0",
+		"--replay --scale 1", "--replay --scale 1,0", "--replay --scale NaN,1", "--model m", "--replay more"} {
 		var usage *cli.UsageError
 		if err := Run(t.Context(), strings.Fields(args), &strings.Builder{}); !errors.As(err, &usage) {
 			t.Errorf("%s: %v, want a usage error", args, err)
@@ -107,7 +115,8 @@ func TestBadInput(t *testing.T) {
 	if _, err := python.Find(t.Context(), "numpy"); err == nil {
 		t.Skip("Python with NumPy is found without a PATH")
 	}
-	if err := Run(t.Context(), []string{"--replay"}, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "needs Python with NumPy") {
+	if err := Run(t.Context(), []string{"--replay"}, &strings.Builder{}); err == nil ||
+		!strings.Contains(err.Error(), "needs Python with NumPy") {
 		t.Errorf("without Python: %v", err)
 	}
 }
@@ -163,7 +172,8 @@ func TestCores(t *testing.T) {
 func TestOneCore(t *testing.T) {
 	for cores, want := range map[string][2]string{
 		"1": {"some million numbers on one processor, the better. Use nothing but NumPy.", "no"},
-		"3": {"some million numbers on 3 processors, the better, by the time that passes. Use nothing but NumPy and threads.", "threads"},
+		"3": {"some million numbers on 3 processors, the better, by the time that passes. Use nothing but NumPy and threads.",
+			"threads"},
 	} {
 		var o options
 		if err := o.parse([]string{"--replay", "--cores", cores}); err != nil {
@@ -182,7 +192,8 @@ func TestOneCore(t *testing.T) {
 			t.Fatal(err)
 		}
 		texts := model.(*replies).texts
-		if last := strings.Contains(texts[len(texts)-1], "ThreadPoolExecutor"); last != (want[1] == "threads") || len(texts) != o.rounds {
+		if last := strings.Contains(texts[len(texts)-1], "ThreadPoolExecutor"); last != (want[1] == "threads") ||
+			len(texts) != o.rounds {
 			t.Errorf("with %s processors the last of %d replies is %s", cores, len(texts), texts[len(texts)-1])
 		}
 	}

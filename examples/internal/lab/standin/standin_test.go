@@ -147,7 +147,8 @@ func TestHeeded(t *testing.T) {
 		{"threw TypeError (line 7, column 3)", wish{}, "nothing is to be fixed"},
 		{"> Prefer a ratio.", wish{Bias: mutate.Bias{Prefer: bit("a ratio")}}, "a note"},
 		{"> Math.sqrt did not help", wish{Bias: mutate.Bias{Avoid: bit("a square root")}}, "a note against one"},
-		{"> avoid a ratio\n> prefer a ratio or a minimum", wish{Bias: mutate.Bias{Prefer: bit("a minimum"), Avoid: bit("a ratio")}}, "a note against one is the stronger"},
+		{"> avoid a ratio\n> prefer a ratio or a minimum",
+			wish{Bias: mutate.Bias{Prefer: bit("a minimum"), Avoid: bit("a ratio")}}, "a note against one is the stronger"},
 		{"Reply with one complete program in one fenced block tagged javascript.", wish{}, "the default prompt's last line"},
 	} {
 		if got := heeded(tt.says, 1, seeded(1)); got != tt.want {
@@ -200,7 +201,8 @@ func TestHeed(t *testing.T) {
 	}
 	two := 0
 	for seed := range uint32(n) {
-		if strings.Contains(replied(t, m, ask(seed, "The program to change is program 1.\nOnly tune the constants.", program, "g(1.5)")), "g(") {
+		if strings.Contains(replied(t, m, ask(seed, "The program to change is program 1.\nOnly tune the constants.", program,
+			"g(1.5)")), "g(") {
 			two++
 		}
 	}
@@ -225,7 +227,8 @@ func TestInsights(t *testing.T) {
 			"Prefer a square root: of 2 attempts, the 1 with it have the best mean score, 0.9.", "attempts told in a list"},
 		{"- a condition: score 1e-3\n- a ratio: score 2e-3\n" + asks,
 			"Prefer a ratio: of 2 attempts, the 1 with it have the best mean score, 0.002.", "small scores"},
-		{fenced("0.5", "return a / b") + fenced("0.75", "return b / a") + asks, "Nothing tells the attempts apart.", "all have it"},
+		{fenced("0.5", "return a / b") + fenced("0.75", "return b / a") + asks, "Nothing tells the attempts apart.",
+			"all have it"},
 		{asks, "Nothing tells the attempts apart.", "none is shown"},
 		{"Attempt, which is invalid:\n\n" + task.Fence("return a / b", "js") + "\n\n" + fenced("0.1", "return a + b") + asks,
 			"Nothing tells the attempts apart.", "one without a score does not count"},
@@ -251,10 +254,14 @@ func TestSummariesAreHeeded(t *testing.T) {
 // Programs that are made to be hard to read get a reply, and so do those of which an edit leaves nothing.
 func TestHostileProgramsWithAllAbilities(t *testing.T) {
 	m := modelOf(t, Abilities{Structure: 1, Splice: 1, Heed: 1, Insights: true})
-	for _, p := range []string{"no numbers", "`", strings.Repeat("`${", 1<<10), strings.Repeat("1,", 1<<12), strings.Repeat("(", 1<<14) + "1.5",
-		strings.Repeat("{", 1<<14), strings.Repeat("[", 1<<12) + strings.Repeat("]", 1<<12), strings.Repeat("a?b:", 1<<12) + "c", strings.Repeat("x => ", 1<<11) + "1",
-		strings.Repeat("/", 1<<14), "\xff1.5\x00", strings.Repeat("-", 1<<14) + "1", "a = b => { return }; class A { #x; static { } get y() { return 1 } }", "export default function () { return 1 }",
-		"for (const [a, ...b] of c) { ({ a, ['x']: b = 2 } = d); label: while (1) break label }", "x = `a${1 + `b${2}`}`; y = /[/]/g; z = 0x1F + 1n + 1_000 + .5"} {
+	for _, p := range []string{"no numbers", "`", strings.Repeat("`${", 1<<10), strings.Repeat("1,", 1<<12),
+		strings.Repeat("(", 1<<14) + "1.5",
+		strings.Repeat("{", 1<<14), strings.Repeat("[", 1<<12) + strings.Repeat("]", 1<<12),
+		strings.Repeat("a?b:", 1<<12) + "c", strings.Repeat("x => ", 1<<11) + "1",
+		strings.Repeat("/", 1<<14), "\xff1.5\x00", strings.Repeat("-", 1<<14) + "1",
+		"a = b => { return }; class A { #x; static { } get y() { return 1 } }", "export default function () { return 1 }",
+		"for (const [a, ...b] of c) { ({ a, ['x']: b = 2 } = d); label: while (1) break label }",
+		"x = `a${1 + `b${2}`}`; y = /[/]/g; z = 0x1F + 1n + 1_000 + .5"} {
 		for seed := range uint32(5) {
 			req := ask(seed, "Improve it.", p)
 			generate(t, m, req)
@@ -275,8 +282,9 @@ func TestNothingIsLeft(t *testing.T) {
 	left := 0
 	for seed := range uint32(500) {
 		generate(t, m, ask(seed, "Fix line 1.", "x = 1"))
-		req := llm.Request{Seed: seed, Messages: []llm.Message{{Role: llm.User, Content: task.Fence("x\n\n\n\n", "text") + "\n\n" +
-			task.Fence("\n\n\n\nx", "text") + "\nCombine them."}}}
+		req := llm.Request{Seed: seed, Messages: []llm.Message{{Role: llm.User,
+			Content: task.Fence("x\n\n\n\n", "text") + "\n\n" +
+				task.Fence("\n\n\n\nx", "text") + "\nCombine them."}}}
 		if text := generate(t, m, req).Text; !strings.Contains(text, "x") {
 			left++
 		}
@@ -291,10 +299,13 @@ func TestRepliesStayAsTheyAre(t *testing.T) {
 	const path = "testdata/replies.golden"
 	const first, second = "function f(a, b) {\n  const c = a - 2 * b;\n  if (c < 3) return 0.5;\n  return c / 7; // so far\n}", "const f = (x) => Math.min(x, 4) + 1"
 	var b strings.Builder
-	for _, a := range []Abilities{{Structure: 0.7, Heed: 1}, {Structure: 0.5, Splice: 0.9, Heed: 0.7, Prose: 1, Insights: true}} {
+	for _, a := range []Abilities{{Structure: 0.7, Heed: 1},
+		{Structure: 0.5, Splice: 0.9, Heed: 0.7, Prose: 1, Insights: true}} {
 		m := modelOf(t, a)
-		for _, says := range []string{task.DefaultInstruction, "Combine the programs.", "Only tune the constants.", "Try something different.",
-			"Make it simpler.\nThe program to change is program 1.", "It is invalid (line 3).\nFix it.", "> Prefer a ratio.\n> Avoid a sum.", "Summarise what worked as insights."} {
+		for _, says := range []string{task.DefaultInstruction, "Combine the programs.", "Only tune the constants.",
+			"Try something different.",
+			"Make it simpler.\nThe program to change is program 1.", "It is invalid (line 3).\nFix it.",
+			"> Prefer a ratio.\n> Avoid a sum.", "Summarise what worked as insights."} {
 			h := sha256.New()
 			for seed := range uint32(200) {
 				fmt.Fprintf(h, "%q\n", generate(t, m, ask(seed, says, first, second)).Text)

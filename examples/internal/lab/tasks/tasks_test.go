@@ -43,7 +43,8 @@ func TestInvalidPrograms(t *testing.T) {
 		"nk":   {"", "01", strings.Repeat("0", 95) + "2", strings.Repeat("0", 97)},
 		"labs": {strings.Repeat("0", 96), "I cannot improve this."},
 		"tsp":  {"", "[]", list(make([]int, tspCities)), list([]int{1, 2, 3}), "[0.5]", "{}"},
-		"fit":  {"[1, 2]", "no", list([]float64{1, 1, 0, 0, 4, 0, 0, 6, 0, 0, 8, 0}[:11]), "[1e308,5,1e300,1e308,5,1e300,1e308,5,1e300,1e308,5,1e300]"},
+		"fit": {"[1, 2]", "no", list([]float64{1, 1, 0, 0, 4, 0, 0, 6, 0, 0, 8, 0}[:11]),
+			"[1e308,5,1e300,1e308,5,1e300,1e308,5,1e300,1e308,5,1e300]"},
 	} {
 		of, _ := newOf(t, key)
 		for _, program := range programs {
@@ -112,7 +113,8 @@ func TestKnownScores(t *testing.T) {
 		}
 	}
 	of, _ = newOf(t, "fit")
-	if got, valid := score(t, of, "[1.5,1.7,0.5,-0.8,3.1,1.2,2.1,5.2,0.9,1.1,6.6,0.35]"); !valid || got < 0.995 || got >= 1 {
+	if got, valid := score(t, of, "[1.5,1.7,0.5,-0.8,3.1,1.2,2.1,5.2,0.9,1.1,6.6,0.35]"); !valid || got < 0.995 ||
+		got >= 1 {
 		t.Errorf("the bumps of the curve score %v, want a little less than 1", got)
 	}
 }
@@ -141,7 +143,8 @@ func TestStandIns(t *testing.T) {
 			programs[program] = true
 		}
 		if without < 5 || without > 40 || len(programs) < 60 {
-			t.Errorf("%s: %d of %d replies without a program, want about %v; %d different programs", key, without, calls, calls*failing, len(programs))
+			t.Errorf("%s: %d of %d replies without a program, want about %v; %d different programs", key, without, calls,
+				calls*failing, len(programs))
 		}
 	}
 }
@@ -160,7 +163,8 @@ func TestStandInStopped(t *testing.T) {
 	of, model := newOf(t, "tsp")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if reply, err := model.Generate(ctx, llm.Request{Messages: of.Prompt(task.Ask{})}); err == nil || len(reply.Attempts) > 0 {
+	if reply, err := model.Generate(ctx, llm.Request{Messages: of.Prompt(task.Ask{})}); err == nil ||
+		len(reply.Attempts) > 0 {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }
