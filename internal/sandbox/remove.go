@@ -18,14 +18,19 @@ func Remove(dir string) error { return RemoveUntil(nil, dir) }
 // RemoveUntil is Remove, and gives up with [ErrStopped] once stop is closed: a candidate can nest so many folders in
 // seconds that removing them takes minutes.
 func RemoveUntil(stop <-chan struct{}, dir string) error {
-	err := empty(stop, dir)
-	if errors.Is(err, ErrStopped) {
-		return fmt.Errorf("sandbox: removing a candidate's folder %s: %w", dir, err)
-	}
-	if gone := os.Remove(dir); gone == nil || errors.Is(gone, fs.ErrNotExist) {
-		return nil
-	} else if err == nil {
-		err = gone
+	var err error
+	for range 3 { // a process that dies can still make files
+		err = empty(stop, dir)
+		if errors.Is(err, ErrStopped) {
+			return fmt.Errorf("sandbox: removing a candidate's folder %s: %w", dir, err)
+		}
+		gone := os.Remove(dir)
+		if gone == nil || errors.Is(gone, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			err = gone
+		}
 	}
 	text := err.Error()
 	const most = 300 // a name has up to 255 bytes, a path any number

@@ -59,7 +59,13 @@ func (d *descent) step() error {
 	here := &d.left[last]
 	if n := len(here.folders); n > 0 {
 		name := here.folders[n-1]
-		here.folders, d.names = here.folders[:n-1], append(d.names, name)
+		here.folders = here.folders[:n-1]
+		// One that is empty goes whoever owns it. What is gone a dying process has removed.
+		switch err := unix.Unlinkat(int(d.folder.Fd()), name, unix.AT_REMOVEDIR); {
+		case err == nil, errors.Is(err, unix.ENOENT):
+			return nil
+		}
+		d.names = append(d.names, name)
 		if err := d.open(int(d.folder.Fd()), name); err != nil {
 			return err
 		}
@@ -76,7 +82,7 @@ func (d *descent) step() error {
 	}
 	name := d.names[last-1]
 	d.left, d.names = d.left[:last], d.names[:last-1]
-	if err := unix.Unlinkat(int(d.folder.Fd()), name, unix.AT_REMOVEDIR); err != nil {
+	if err := unix.Unlinkat(int(d.folder.Fd()), name, unix.AT_REMOVEDIR); err != nil && !errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("removing the folder %q: %w", name, err)
 	}
 	return nil
@@ -90,12 +96,10 @@ func (d *descent) open(at int, name string) error {
 		_ = unix.Fchmodat(at, name, 0o700, 0) // if it does not help, the next call fails
 		fd, err = unix.Openat(at, name, flags, 0)
 	}
-	if err == nil {
-		err = unix.Fchmod(fd, 0o700)
-	}
 	if err != nil {
 		return fmt.Errorf("opening the folder %q: %w", name, err)
 	}
+	_ = unix.Fchmod(fd, 0o700) // if it does not help, removing fails
 	if d.folder != nil {
 		_ = d.folder.Close() // only read
 	}
@@ -122,6 +126,7 @@ func (d *descent) removeFiles() error {
 	for _, name := range names {
 		err := unix.Unlinkat(int(d.folder.Fd()), name, 0)
 		switch {
+		case errors.Is(err, unix.ENOENT): // a process that dies can still remove what it made
 		case errors.Is(err, unix.EISDIR), errors.Is(err, unix.EPERM): // the second by POSIX
 			here.folders = append(here.folders, name)
 		case err != nil:
