@@ -41,10 +41,10 @@ func (c *Client) askStream(ctx context.Context, b *body, f form) (answer, *llm.E
 	return t.answer(), c.conclude(ctx, call, &t, err)
 }
 
-// open sends the request and returns when the headers of its reply have arrived, and all of it if that is an error.
+// open sends the request and returns when the headers of its reply have arrived, and all of it if that is no success.
 func (c *Client) open(ctx context.Context, b *body) (*http.Response, error) {
 	resp, err := c.post(ctx, b, "text/event-stream", maxStream(c.cfg.MaxBody))
-	if err != nil || resp.StatusCode < 400 {
+	if err != nil || resp.StatusCode < 300 {
 		return resp, err
 	}
 	refusal, err := io.ReadAll(resp.Body)

@@ -135,9 +135,7 @@ func New(cfg Config) (*Client, error) {
 		c.extraBytes = len(extra)
 	}
 	direct := *cfg.HTTPClient
-	if direct.CheckRedirect == nil {
-		direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	}
+	direct.CheckRedirect = within(direct.CheckRedirect)
 	c.http, c.forms = &direct, newForms(cfg)
 	return c, nil
 }
@@ -168,7 +166,7 @@ func parseBase(raw, from string) (string, error) {
 		return bad("has a port that does not exist")
 	case u.User != nil:
 		return bad("holds a user name, which belongs in " + EnvKey)
-	case u.RawQuery != "" || u.Fragment != "":
+	case strings.ContainsAny(raw, "?#"):
 		return bad("has a query or a fragment, which would be lost")
 	}
 	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(raw, "/"), "/chat/completions"), "/"), nil

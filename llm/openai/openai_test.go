@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -281,6 +282,35 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 		t.Errorf("error %v after %d requests", err, asked)
 	}
 	checkMessage(t, err, srv.URL, "redirected to https://elsewhere.example/v1/")
+}
+
+// A client that follows redirects sends prompt and key to the server that it was given, and to no other.
+func TestRedirectsStayWithTheServer(t *testing.T) {
+	var strangers atomic.Int32
+	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strangers.Add(1) }))
+	defer stranger.Close()
+	to := stranger.URL
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/moved") {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"choices":[{"message":{"content":"here"},"finish_reason":"stop"}]}`)
+			return
+		}
+		http.Redirect(w, r, to+"/moved"+r.URL.Path, http.StatusTemporaryRedirect)
+	}))
+	defer front.Close()
+	c, err := openai.New(openai.Config{BaseURL: front.URL + "/v1", APIKey: "secret", Model: model,
+		HTTPClient: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Generate(t.Context(), request); !llm.Unavailable(err) || strangers.Load() != 0 {
+		t.Errorf("error %v, and %d requests at another server", err, strangers.Load())
+	}
+	to = front.URL
+	if reply, err := c.Generate(t.Context(), request); err != nil || reply.Text != "here" {
+		t.Errorf("redirected within the server: %q, %v", reply.Text, err)
+	}
 }
 
 func TestClosedClientWorksAgain(t *testing.T) {

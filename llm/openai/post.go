@@ -5,7 +5,29 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
 )
+
+// within returns a CheckRedirect that follows what follow says, and only to the server that was asked: prompt and key are
+// meant for no other. A nil follow follows nothing.
+func within(follow func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		if follow == nil || origin(req.URL) != origin(via[0].URL) {
+			return http.ErrUseLastResponse
+		}
+		return follow(req, via)
+	}
+}
+
+// origin returns the scheme, host and port of u.
+func origin(u *url.URL) [3]string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return [3]string{u.Scheme, strings.ToLower(u.Hostname()), port}
+}
 
 // post sends the request and returns the reply when its headers have arrived. The body of the reply holds at most max
 // bytes, and of one that is no success it is the beginning, which is quoted. The request's body is in memory, which

@@ -12,8 +12,9 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A body is the body of a request: the model's sampling, overridden by the request's. It is not built with the SDK's
-// params, which take several times as long and, at more than a kilobyte each, more memory than most prompts.
+// A body is the body of a request: the model's sampling, overridden by the request's. OpenAI's client has
+// params of its own for it, which take several times as long to encode and more memory than most prompts: over a kilobyte
+// each.
 type body struct {
 	Model               string         `json:"model"`
 	Messages            any            `json:"messages"` // []llm.Message, or []wireMessage if there are calls in them
