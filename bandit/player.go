@@ -99,7 +99,7 @@ func (pl *Player) draw(open []bool, calls []int, costs []float64, probs, which s
 	if calls != nil {
 		size = calls[arm]
 	}
-	return pl.start(arm, pl.probs[arm], size), nil
+	return pl.start(arm, min(pl.probs[arm], 1), size), nil // sums of chances may pass 1 by rounding
 }
 
 // Adopt makes a pull pending that was drawn elsewhere, such as by an earlier incarnation of the run. prob is

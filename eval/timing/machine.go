@@ -113,8 +113,9 @@ func (m *Machine) room(cfg Config) error {
 	return nil
 }
 
-// scratchName begins the names of the temporary folders of sides; a number follows.
-const scratchName = "evoalloc-timing-"
+// scratchName begins the names of the temporary folders of sides; a number follows. Earlier versions did not claim theirs,
+// so it is none of their names.
+const scratchName = "evoalloc-timing-side-"
 
 // sweep removes the temporary folders of killed processes.
 func sweep() { claim.Sweep(os.TempDir(), scratchName, sandbox.Remove) }
