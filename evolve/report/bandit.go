@@ -33,7 +33,7 @@ type Bandit struct {
 	Rewards        []float64 `json:"rewards"`
 	RunningBest    []float64 `json:"running_best"` // of the run, when the round ended
 	PerRound       []float64 `json:"flops_per_round"`
-	Cumulative     []float64 `json:"cumulative_flops"`
+	Cumulative     []float64 `json:"cumulative_flops"` // with what was asked before the first round
 	TotalWorstCase float64   `json:"total_flops_worst_case"`
 	FLOPs          Cost      `json:"flops"`
 	FinalFitness   float64   `json:"final_best_fitness"` // the best score of all
@@ -104,8 +104,8 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 	return b
 }
 
-// addRounds fills in the lists by round. A round whose generation was cut short is among them: it was paid for,
-// and the lists have to add up to the whole. The lists are never null.
+// addRounds fills in the lists by round. A round whose generation was cut short is among them: it was paid for.
+// Cumulative ends with the whole. What was asked before the first round is in no PerRound. The lists are never null.
 func (b *Bandit) addRounds(r *evolve.Result) {
 	b.Selections, b.Granted, b.Propensities, b.Rewards = []int{}, []int{}, []float64{}, []float64{}
 	b.RunningBest, b.PerRound, b.Cumulative = []float64{}, []float64{}, []float64{}

@@ -210,6 +210,16 @@ func TestReadOfOtherMethods(t *testing.T) {
 		"ucb K=2": 1}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("scores of %v, want %v", got, want)
 	}
+	for _, order := range [][]string{{files[0], files[1]}, {files[1], files[0]}} {
+		r := made(t, grid(1, []int{12}, sweep.Greedy(12)), sweep.Config{Dir: t.TempDir(), Read: order})
+		got := map[string]int{}
+		for _, s := range r.Scores {
+			got[s.Method]++
+		}
+		if want := map[string]int{"greedy": 1, "ucb K=2": 1, "ucb K=3": 1}; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("without a bandit in the plan, scores of %v, want %v", got, want)
+		}
+	}
 	_, all := table(t, dir)
 	for _, row := range all[:2] {
 		if row["flops"] != "" || row["cost"] != "" || row["seconds"] != "" || row["score"] != "" || row["best"] == "" ||

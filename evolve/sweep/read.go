@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -29,12 +30,17 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 			cells[c] = true
 		}
 	}
-	var all []foreign
-	for _, path := range paths {
-		r, err := analysis.ReadFile(path)
-		if err != nil {
+	read := make([]analysis.Run, len(paths))
+	for i, path := range paths {
+		var err error
+		if read[i], err = analysis.ReadFile(path); err != nil {
 			return nil, fmt.Errorf("sweep: %w", err)
 		}
+	}
+	addArms(arms, read)
+	var all []foreign
+	for i, path := range paths {
+		r := read[i]
 		if r.Seed < 0 || r.Seed > math.MaxUint32 {
 			return nil, fmt.Errorf("sweep: %s has the seed %d: need 0 to %d", path, r.Seed, uint32(math.MaxUint32))
 		}
@@ -52,19 +58,45 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 	return all, nil
 }
 
-// foreign returns r with the cells of the plan's budgets that it contains: for a greedy run the generations that it
-// reached, for any other its end if it reached that. arms has how many searches the methods have that are known.
-func (p Plan) foreign(r analysis.Run, arms map[string]int) foreign {
-	f := foreign{Run{Task: r.Task, Model: r.Model, Method: r.Method, N: r.N, Arms: max(r.Arms, 1), T: r.T,
-		Seed: uint32(r.Seed)}, r}
-	if r.Ties != "" { // as the methods of a sweep do not
-		f.Method += ", ties " + r.Ties
-	}
-	// Their number is in the column arms, so it is no part of the name unless that is another method's.
-	if name := strings.Replace(f.Method, fmt.Sprintf(" K=%d", r.Arms), "", 1); r.Arms > 0 {
-		if others, known := arms[name]; !known || others == r.Arms {
-			f.Method, arms[name] = name, r.Arms
+// severalArms stands for the number of searches of a method that the files have over different numbers.
+const severalArms = -1
+
+// addArms adds to how many searches the methods of a plan have those of runs that were read.
+func addArms(arms map[string]int, read []analysis.Run) {
+	planned := maps.Clone(arms)
+	for _, r := range read {
+		name := methodWithoutArms(r)
+		if known, ok := arms[name]; !ok {
+			arms[name] = r.Arms
+		} else if _, ok := planned[name]; !ok && known != r.Arms {
+			arms[name] = severalArms
 		}
+	}
+}
+
+// methodOf returns the name of the run's method in a sweep, whose own methods are strict.
+func methodOf(r analysis.Run) string {
+	if r.Ties != "" {
+		return r.Method + ", ties " + r.Ties
+	}
+	return r.Method
+}
+
+func methodWithoutArms(r analysis.Run) string {
+	if r.Arms < 1 {
+		return methodOf(r)
+	}
+	return strings.Replace(methodOf(r), fmt.Sprintf(" K=%d", r.Arms), "", 1)
+}
+
+// foreign returns r with the cells of the plan's budgets that it contains: for a greedy run the generations that it
+// reached, for any other its end if it reached that. arms has how many searches each method has.
+func (p Plan) foreign(r analysis.Run, arms map[string]int) foreign {
+	f := foreign{Run{Task: r.Task, Model: r.Model, Method: methodOf(r), N: r.N, Arms: max(r.Arms, 1), T: r.T,
+		Seed: uint32(r.Seed)}, r}
+	// Their number is in the column arms, so it is no part of the name unless that is another method's.
+	if name := methodWithoutArms(r); arms[name] == r.Arms {
+		f.Method = name
 	}
 	whole := r.Generations()
 	if r.Partial {
@@ -93,7 +125,7 @@ func (f foreign) scores() []Score {
 	return list
 }
 
-// finished returns the run in the form of a marker, with those fields of rows that its file has: see known.
+// finished returns the run in the form of a marker, with the fields that [analysis.Run] has of it: see known.
 func (f foreign) finished() *finished {
 	m := &finished{Stop: evolve.Stop(f.of.Stop), read: true}
 	for g, best := range f.of.Best {
@@ -103,6 +135,7 @@ func (f foreign) finished() *finished {
 	return m
 }
 
-// known are the columns of a run that was read. What others would say is not known, and 0 would be false.
+// known are the columns of a run that was read. Its file may say what belongs into others, but that is not read, and 0 would
+// be false.
 var known = []string{"task", "model", "method", "N", "arms", "T", "seed", "generation", "best", "calls", "partial",
 	"stop"}

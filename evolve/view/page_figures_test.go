@@ -96,7 +96,7 @@ func TestRoundsOfSeveralRuns(t *testing.T) {
 func TestNumbersThatAreNotKnown(t *testing.T) {
 	s := synthetic(40, 2, 1)
 	s.Endpoints = []endpointState{{Name: "silent", Statuses: map[string]int{"timeout": 3}}}
-	s.Ledgers = []ledgerTable{{Kind: "operator", Rows: []ledgerRow{{Name: "vain", Children: 4, Last: -1, Money: 0.0004}}}}
+	s.Ledgers = []ledgerTable{{Kind: "operator", Rows: []ledgerRow{{Name: "vain", Children: 4, Valid: 2, Last: -1, Money: 0.0004}}}}
 	tab := reported(t, pageData{Title: "Unknown", Runs: []runState{s},
 		Studies: []Study{{Name: "s", Tables: []Table{{Name: "t",
 			Head: []string{"method", "score"}, Numeric: []bool{false, true},
@@ -107,7 +107,7 @@ func TestNumbersThatAreNotKnown(t *testing.T) {
 		t.Errorf("sorted are %s, want caebd", got)
 	}
 	browsertest.Eval[bool](tab, "document.querySelector('[data-tab=\"0\"]').click(), true")
-	for part, want := range map[string]string{"#faults": "silent|3|timeout 3|–", "#ledgers": "vain|4|–|–|0.0004"} {
+	for part, want := range map[string]string{"#faults": "silent|3|timeout 3|–", "#ledgers": "vain|4|50 %|–|–|0.0004"} {
 		got := browsertest.Eval[string](tab, "[...document.querySelectorAll('"+part+" tbody tr:first-child')]"+
 			".map(r => [...r.children].map(c => c.textContent).join('|'))[0]")
 		if got != want {

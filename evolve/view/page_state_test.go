@@ -113,8 +113,8 @@ func (s *runState) finish(best float64, row int) {
 				{Op: "-", Text: "  return [];\n", Old: 2, New: 2}, {Op: "+", Text: "  return [1, 2];\n", Old: 3, New: 2},
 				{Op: " ", Text: "}\n", Old: 3, New: 3}}}}
 	s.Ledgers = []ledgerTable{{Kind: "operator", Rows: []ledgerRow{{Name: "rewrite", Children: n / 2, Valid: n / 3,
-		Improved: 12, Lift: 0.01, LiftSE: 0.002, Last: row, Calls: n / 2, Tokens: 12345},
-		{Name: "point", Children: n / 3, Valid: n / 4, Improved: 2, Lift: -0.02, LiftSE: 0.004, Last: -1, Calls: n / 3,
+		Improved: 12, Lifted: n / 3, Lift: 0.01, LiftSE: 0.002, Last: row, Calls: n / 2, Tokens: 12345},
+		{Name: "point", Children: n / 3, Valid: n / 4, Improved: 2, Lifted: n / 4, Lift: -0.02, LiftSE: 0.004, Last: -1, Calls: n / 3,
 			Tokens: 2345}}}}
 	s.Endpoints = []endpointState{{Name: "http://127.0.0.1:8000/v1",
 		Statuses: map[string]int{"ok": n - 3, "stall": 2, "error": 1}, Latency: 1.25,

@@ -146,7 +146,8 @@ type ledgerRow struct {
 	Children int     `json:"children"`
 	Valid    int     `json:"valid"`
 	Improved int     `json:"improved"` // better than the best of its search before its step
-	Lift     float64 `json:"lift"`     // mean of score - parent's score, of valid children with a valid parent
+	Lifted   int     `json:"lifted"`   // valid children with a valid parent
+	Lift     float64 `json:"lift"`     // mean of their score - parent's score
 	LiftSE   float64 `json:"lift_se"`  // its standard error; 0 of fewer than two
 	LiftSD   float64 `json:"lift_sd"`  // the mean in standard deviations of all lifts of the page's run
 	Last     int     `json:"last"`     // row of the last improvement; -1 for none

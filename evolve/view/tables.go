@@ -62,7 +62,7 @@ func (l *runLog) ledgers(of *history.Ledger) []ledgerTable {
 // newLedgerRow returns a row as the page shows it, with its lift also in standard deviations of all lifts.
 func newLedgerRow(name string, t *history.Totals, all history.Lifts) ledgerRow {
 	return ledgerRow{Name: name, Children: t.Children, Valid: t.Valid, Improved: t.Improved, Last: t.Last,
-		Lift: t.Lifts.Mean(), LiftSE: t.Lifts.SE(), LiftSD: t.Lifts.In(all),
+		Lifted: t.Lifts.N, Lift: t.Lifts.Mean(), LiftSE: t.Lifts.SE(), LiftSD: t.Lifts.In(all),
 		Calls: t.Cost.Calls, Tokens: t.Cost.Tokens.All(), FLOPs: t.Cost.FLOPs, Money: t.Cost.Money}
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // mostUnheard is how many attempts may fail while no call of a run was ever answered: two calls with the retries
-// that [llm.Retry] makes by de Attempts count once their call has ended, so an endpoint has the time of a
-// call's retries to come up, and an LLM that retries for longer gives it longer.
+// that [llm.Retry] makes by default. Attempts count once their call has ended, so an endpoint has the time of a call's retries to come
+// up, and an LLM that retries for longer gives it longer.
 const mostUnheard = 2 * (1 + llm.DefaultRetries)
 
 // A Silence counts the attempts that failed of a run of which no call was ever answered. Such a run most likely has the

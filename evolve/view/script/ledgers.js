@@ -32,12 +32,12 @@ function ledgerTable(app, kind) {
     number('Valid', r => r.children ? r.valid / r.children : 0, percent),
     number('Improved', r => r.improved, null, 'better than the best of its search before its step'),
     { head: 'Mean lift', numeric: true, note: 'mean of score minus parent\u2019s score, with its standard error',
-      value: i => rows()[i].valid ? rows()[i].lift : null,
-      get: i => rows()[i].valid ? score(+rows()[i].lift.toPrecision(3)) +
+      value: i => rows()[i].lifted ? rows()[i].lift : null,
+      get: i => rows()[i].lifted ? score(+rows()[i].lift.toPrecision(3)) +
         (rows()[i].lift_se > 0 ? ' \u00b1 ' + score(+rows()[i].lift_se.toPrecision(2)) : '') : score(null) },
     { head: 'Lift in sd', numeric: true, optional: true, note: 'mean lift in standard deviations of all lifts',
-      value: i => rows()[i].valid ? rows()[i].lift_sd : null,
-      get: i => score(rows()[i].valid ? +rows()[i].lift_sd.toPrecision(2) : null) },
+      value: i => rows()[i].lifted ? rows()[i].lift_sd : null,
+      get: i => score(rows()[i].lifted ? +rows()[i].lift_sd.toPrecision(2) : null) },
     { head: 'Last improved', numeric: true, note: 'by which model call',
       get: i => lastCall(i) === null ? '\u2013' : 'call ' + grouped(lastCall(i)), value: lastCall },
     number('Calls', r => r.calls),
