@@ -91,7 +91,7 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	l := newBatch(b, turn, min(n, turn.Calls()))
 	b.widest = max(b.widest, l.queue.Window())
 	if b.sampling != nil {
-		b.sampling.begin(l.n)
+		b.sampling.Begin(l.n)
 	}
 	l.brief, l.take = brief, take
 	l.breed(ctx)

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/resample"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -188,10 +190,10 @@ type Breeder struct {
 	widest  int    // the most children that were under way at once
 	// children in a row, by the order in which they were taken in, whose Prepare had nothing to ask for
 	idle     int
-	sampling *sampleSchedule // nil unless programs are scored again
-	failing  fault.Streak    // over steps, as a step may be shorter than a streak
-	failed   error           // what a brief or a take ended the search with
-	err      error           // what ended the search
+	sampling *resample.Schedule // nil unless programs are scored again
+	failing  fault.Streak       // over steps, as a step may be shorter than a streak
+	failed   error              // what a brief or a take ended the search with
+	err      error              // what ended the search
 }
 
 // A breederStep is what a Breeder keeps of its current step, until the next one begins.
@@ -273,7 +275,7 @@ func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
 	}
 	b.best, b.started = b.initial, true
 	if n := b.noise(); n != nil && n.Rescore >= 0 {
-		b.sampling = newSampleSchedule(n.Rescore)
+		b.sampling = resample.New(n.Rescore)
 	}
 	return nil
 }
@@ -297,7 +299,7 @@ func (b *Breeder) Initial() Child {
 // depend on which of two equal children ended first.
 func (b *Breeder) takeIn(c Child) {
 	if b.sampling != nil {
-		b.sampling.child(c.Scored() && c.Result.Valid, c.Result.Score-b.best.Result.Score)
+		b.sampling.Child(c.Scored() && c.Result.Valid, c.Result.Score-b.best.Result.Score)
 	}
 	if c.Scored() && c.Better(b.best) {
 		b.best, b.bestID = c.Candidate, c.ID
@@ -323,6 +325,70 @@ func (b *Breeder) Fail(err error) {
 	if b.failed == nil {
 		b.failed = err
 	}
+}
+
+// Rescore scores those of a noisy search's best programs again that are due. Pass the valid ones, best first; the best
+// Noise.Keep are looked at. It returns for each its result with the new samples, nil if it has none. Call it before
+// each brief, since a steady-state search is one step, and then [Breeder.Lead] with the best mean.
+//
+// Samples have numbers in the order in which they are due, whichever ends first. Where the budget has no room, which
+// the turn has noted, or where a failed call cost a sample, there is none. Children are not scored several times:
+// there are many, and what does the harm is a parent with a lucky score.
+func (b *Breeder) Rescore(ctx context.Context, turn *Turn, best []eval.Candidate) ([]*eval.Result, error) {
+	again := make([]*eval.Result, len(best))
+	if b.sampling == nil {
+		return again, nil
+	}
+	best = slices.Clone(best[:min(b.noise().Keep, len(best))])
+	stats := make([]resample.Stat, len(best))
+	for i, c := range best {
+		stats[i] = resample.Stat{Mean: c.Result.Score, N: c.Result.N()}
+	}
+	due := b.sampling.Due(stats)
+	programs, numbers := make([]string, len(due)), make([]int, len(due))
+	for i, at := range due {
+		programs[i], numbers[i] = best[at].Program, b.sampling.Number()
+	}
+	results, errs := b.samples(ctx, turn, programs, numbers)
+	for _, err := range errs {
+		if _, refused := Refused(err); err != nil && !refused && !Lost(err) {
+			return nil, fmt.Errorf("evolve: scoring a program again in step %d: %w", b.now.number, err)
+		}
+	}
+	for i, at := range due {
+		if errs[i] != nil {
+			continue
+		}
+		c := &best[at].Result
+		if results[i].Valid && c.Valid {
+			b.sampling.Sample(resample.Stat{Mean: c.Score, N: c.N()}, results[i].Score, results[i].N())
+		}
+		*c = eval.Pool(*c, results[i])
+		again[at] = c
+	}
+	return again, nil
+}
+
+// samples evaluates each program for the sample of the same index, as many at once as the search has had children
+// under way.
+func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, numbers []int) ([]eval.Result, []error) {
+	results, errs := make([]eval.Result, len(programs)), make([]error, len(programs))
+	slots := make(chan struct{}, max(1, b.widest))
+	var wg sync.WaitGroup
+	for i, program := range programs {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			errs[i] = errors.New("evolve: scoring a program again ended its goroutine") // stands if runtime.Goexit does
+			var err error
+			bad := fault.Guard("scoring a program again", func() {
+				results[i], err = turn.Evaluate(ctx, b.Task, program, numbers[i])
+			})
+			errs[i] = cmp.Or(bad, err)
+		})
+	}
+	wg.Wait()
+	return results, errs
 }
 
 // firstFresh is the number of the first fresh sample of a program. Searches number samples from 0, and children's by

@@ -1,10 +1,10 @@
 package evolve
 
 import (
-	"math"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/internal/costs"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 )
 
@@ -21,14 +21,14 @@ func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, 
 			answers++
 		}
 	}
-	a.costs.add(p.Arm, p.Calls, came, whole && answers > 0)
+	a.costs.Add(p.Arm, p.Calls, came, whole && answers > 0)
 }
 
 // costs returns what a call of each arm is expected to cost, as [bandit.Round.Costs] has it, in the unit of the limit
 // of which the largest share is spent: of those that one call may use up more of than another, in the order of the
 // table. It returns nil without such a limit, or where most is spent of one that every call uses up alike.
-func (b Budget) costs(l *costLearner) []float64 {
-	spent := l.total
+func (b Budget) costs(l *costs.Learner) []float64 {
+	spent := l.Spent()
 	var scarcest *limit
 	most := 0.0
 	for i := range limits {
@@ -43,133 +43,5 @@ func (b Budget) costs(l *costLearner) []float64 {
 	if scarcest == nil || scarcest.even {
 		return nil
 	}
-	return l.costs(func(a ledger.Amounts) float64 { return scarcest.amount(a) })
-}
-
-const (
-	// unlikeCost is how many times the least cost of a call another one must be before a policy is told: less may be
-	// chance, such as programs that grow, and would make policies decide otherwise for nothing.
-	unlikeCost = 2
-	// priorCalls is how many calls of the mean cost an arm is taken to have made beside its own before it counts as
-	// unlike.
-	priorCalls = 4
-	// pullCalls is how many calls the pull of an arm that was never pulled makes at most for each that it is granted.
-	pullCalls = 8
-	// leastCost is the least cost of a call, in means of all: a call may be free, and no policy must be told of an
-	// endless price.
-	leastCost = 1e-4
-)
-
-// A costLearner learns what a call of each arm costs, so that a policy can compare gains by it. It holds what the pulls
-// of each arm came to. One goroutine owns it.
-type costLearner struct {
-	arms  []callsSpent
-	total ledger.Amounts // of all pulls, also those that taught nothing
-}
-
-// callsSpent is what so many calls came to.
-type callsSpent struct {
-	calls int
-	came  ledger.Amounts
-}
-
-// newCostLearner returns one for so many arms.
-func newCostLearner(arms int) *costLearner { return &costLearner{arms: make([]callsSpent, arms)} }
-
-// add records that a pull of arm was granted this many calls and spent came. whole reports whether the pull ended by
-// itself. A pull that was cut short, or that brought no answer, counts in the sum of all pulls alone.
-func (l *costLearner) add(arm, calls int, came ledger.Amounts, whole bool) {
-	l.total = l.total.Plus(came)
-	if whole && came.Calls > 0 {
-		l.arms[arm].calls += max(calls, 1)
-		l.arms[arm].came = l.arms[arm].came.Plus(came)
-	}
-}
-
-// costs returns what a call of each arm is expected to cost in a unit, as a multiple of the least, or nil if all are
-// alike. With c = x/n of an arm whose n granted calls came to x, and m the mean of ln c over the arms that have pulls,
-//
-//	ĉ = exp((n·ln c + 4·m)/(n + 4))
-//
-// is its cost as far as it is sure. For an arm without pulls it is exp m, but at most what eight calls came to on
-// average: where steps so far were sessions of many calls, another arm need not be so. Arms are alike if their ĉ is
-// below twice the least. Their mean call is the unit, and costs 1. A call of another arm costs c in it, and of one
-// without pulls ĉ.
-func (l *costLearner) costs(unit func(ledger.Amounts) float64) []float64 {
-	each := l.each(unit)
-	if each == nil {
-		return nil
-	}
-	sure, lowest := make([]float64, len(each)), math.Inf(1)
-	mean, pulled := 0.0, 0.0
-	for i, c := range each {
-		if l.arms[i].calls > 0 {
-			mean, pulled = mean+math.Log(c), pulled+1
-		}
-	}
-	mean /= pulled
-	for i, c := range each {
-		n := float64(l.arms[i].calls)
-		sure[i] = mean
-		if n > 0 {
-			sure[i] = (n*math.Log(c) + priorCalls*mean) / (n + priorCalls)
-		} else {
-			each[i] = min(math.Exp(mean), pullCalls*l.perCall(unit))
-			sure[i] = math.Log(each[i])
-		}
-		lowest = min(lowest, sure[i])
-	}
-	return l.relative(each, func(arm int) bool { return sure[arm] < lowest+math.Log(unlikeCost) })
-}
-
-// perCall returns what a call came to that was made, and not only granted.
-func (l *costLearner) perCall(unit func(ledger.Amounts) float64) float64 {
-	var sum, calls float64
-	for _, a := range l.arms {
-		sum, calls = sum+unit(a.came), calls+float64(a.came.Calls)
-	}
-	return sum / calls
-}
-
-// each returns what a granted call of each arm came to, 0 for one without pulls, and nil if nothing was spent.
-func (l *costLearner) each(unit func(ledger.Amounts) float64) []float64 {
-	var sum, calls float64
-	for _, a := range l.arms {
-		sum, calls = sum+unit(a.came), calls+float64(a.calls)
-	}
-	if !(sum > 0) {
-		return nil
-	}
-	each := make([]float64, len(l.arms))
-	for i, a := range l.arms {
-		if a.calls > 0 {
-			each[i] = max(unit(a.came)/float64(a.calls), leastCost*sum/calls)
-		}
-	}
-	return each
-}
-
-// relative returns costs in calls of the arms that are alike, and nil if all are.
-func (l *costLearner) relative(each []float64, alike func(arm int) bool) []float64 {
-	var sum, calls float64
-	all := true
-	for i, c := range each {
-		if !alike(i) {
-			all = false
-			continue
-		}
-		n := max(float64(l.arms[i].calls), leastCost) // such an arm may be one without pulls
-		sum, calls = sum+n*c, calls+n
-	}
-	if all {
-		return nil
-	}
-	for i := range each {
-		if alike(i) {
-			each[i] = 1
-		} else {
-			each[i] = max(1, each[i]/(sum/calls))
-		}
-	}
-	return each
+	return l.Costs(func(a ledger.Amounts) float64 { return scarcest.amount(a) })
 }

@@ -17,9 +17,7 @@ import (
 // the arm hands on. An arm builds its children itself, and could forget the number just as it forgets a call.
 func missingCalls(children [][]llm.Attempt, asides, made []Call) (missing []Call) {
 	l := newReturnedCalls(children, asides)
-	beside := slices.DeleteFunc(slices.Clone(made), func(c Call) bool {
-		return c.Kind == KindChild && l.child(c.Attempts)
-	})
+	beside := slices.DeleteFunc(slices.Clone(made), func(c Call) bool { return c.Kind == KindChild && l.child(c.Attempts) })
 	// Which of two calls that are made at once ends first is chance, and another one in a resumed run, whose result
 	// has to be the same.
 	slices.SortStableFunc(beside, compareCalls)

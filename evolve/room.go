@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
@@ -12,8 +13,8 @@ import (
 
 // begin makes the context of steps, in which nothing new is sent once the caller's has ended. end ends it.
 func (d *driver) begin(ctx context.Context) (traced context.Context, end context.CancelFunc) {
-	steps, end := stepClock{grace: d.cfg.Grace, limit: d.cfg.Budget.WallTime, live: d.live(),
-		elapsed: func() (time.Duration, bool) { return d.elapsed(), !d.over() }}.steps(ctx)
+	steps, end := deadline.Clock{Grace: d.cfg.Grace, Limit: d.cfg.Budget.WallTime, Live: d.live(),
+		Elapsed: func() (time.Duration, bool) { return d.elapsed(), !d.over() }}.Steps(ctx)
 	return llm.WithTrace(steps, &llm.Trace{Drain: ctx.Done(), Idle: d.sayIdle}), end
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
@@ -267,7 +268,7 @@ func (d *driver) beginning(steps context.Context) (context.Context, record.Past)
 	case replaying && next.Kind == record.Stop && next.Limit == wallTime:
 		// The time was over before an arm was drawn. What is not in the file was abandoned then.
 		over, end := context.WithCancelCause(steps)
-		end(errWallTime)
+		end(deadline.ErrWallTime)
 		return over, record.Past{}
 	}
 	return steps, record.Past{}
@@ -280,8 +281,8 @@ func (d *driver) notStarted(ctx, begin context.Context, limit string, err error)
 	case err == nil && limit == "":
 	case err == nil:
 		d.stop(allocation.Budget, limit, nil)
-	case errors.Is(context.Cause(begin), errWallTime): // whatever the arm makes of it
-		d.fail(ctx, errors.Join(err, errWallTime))
+	case errors.Is(context.Cause(begin), deadline.ErrWallTime): // whatever the arm makes of it
+		d.fail(ctx, errors.Join(err, deadline.ErrWallTime))
 	default:
 		d.fail(ctx, err)
 	}
@@ -453,7 +454,7 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 		select {
 		case o := <-d.ended:
 			d.early = append(d.early, o)
-			if o.err != nil && errors.Is(context.Cause(steps), errWallTime) {
+			if o.err != nil && errors.Is(context.Cause(steps), deadline.ErrWallTime) {
 				// The stop comes before the outcome is taken in, whatever error the arm returned, because replay
 				// reads the stop before that too.
 				d.stop(allocation.Budget, wallTime, nil)

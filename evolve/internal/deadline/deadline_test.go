@@ -1,4 +1,4 @@
-package evolve
+package deadline
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestStepsEndByTheClock(t *testing.T) {
+func TestSteps(t *testing.T) {
 	gone := errors.New("the caller has gone")
 	for _, tt := range []struct {
 		reason       string
@@ -20,9 +20,9 @@ func TestStepsEndByTheClock(t *testing.T) {
 		want         time.Duration // when the steps end
 		why          error
 	}{
-		{"the time is over", 0, 10, 0, 0, false, 0, 10, errWallTime},
-		{"earlier incarnations took some of it", 0, 10, 0, 7, false, 0, 3, errWallTime},
-		{"replay does not end by time that was used up before", 0, 10, 4, 12, false, 0, 4, errWallTime},
+		{"the time is over", 0, 10, 0, 0, false, 0, 10, ErrWallTime},
+		{"earlier incarnations took some of it", 0, 10, 0, 7, false, 0, 3, ErrWallTime},
+		{"replay does not end by time that was used up before", 0, 10, 4, 12, false, 0, 4, ErrWallTime},
 		{"a run that was over takes no time", 0, 10, 0, 12, true, 60, 60, gone},
 		{"the caller goes", 0, 0, 0, 0, false, 5, 5, gone},
 		{"the caller goes, and what is under way may end", 3, 0, 0, 0, false, 5, 8, gone},
@@ -37,8 +37,8 @@ func TestStepsEndByTheClock(t *testing.T) {
 			}
 			live := make(chan struct{})
 			time.AfterFunc(tt.live*time.Second, func() { close(live) })
-			steps, end := stepClock{grace: tt.grace * time.Second, limit: tt.limit * time.Second, live: live,
-				elapsed: func() (time.Duration, bool) { return tt.took * time.Second, !tt.over }}.steps(ctx)
+			steps, end := Clock{Grace: tt.grace * time.Second, Limit: tt.limit * time.Second, Live: live,
+				Elapsed: func() (time.Duration, bool) { return tt.took * time.Second, !tt.over }}.Steps(ctx)
 			<-steps.Done()
 			if took := time.Since(begun); took != tt.want*time.Second || context.Cause(steps) != tt.why {
 				t.Errorf("%s: ended after %v by %v, want %ds and %v", tt.reason, took, context.Cause(steps), tt.want, tt.why)
@@ -49,9 +49,9 @@ func TestStepsEndByTheClock(t *testing.T) {
 }
 
 // end ends the steps at once, and leaves no goroutine.
-func TestStepsEndAtOnce(t *testing.T) {
+func TestEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		steps, end := stepClock{live: make(chan struct{})}.steps(t.Context())
+		steps, end := Clock{Live: make(chan struct{})}.Steps(t.Context())
 		end()
 		if !errors.Is(context.Cause(steps), context.Canceled) {
 			t.Errorf("ended by %v", context.Cause(steps))

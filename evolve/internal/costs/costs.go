@@ -1,0 +1,137 @@
+// Package costs learns what a call of each arm costs, so that a policy can compare gains by it.
+package costs
+
+import (
+	"math"
+
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+)
+
+const (
+	// unlike is how many times the least cost of a call another one must be before a policy is told: less may be
+	// chance, such as programs that grow, and would make policies decide otherwise for nothing.
+	unlike = 2
+	// prior is how many calls of the mean cost an arm is taken to have made beside its own before it counts as unlike.
+	prior = 4
+	// few is how many calls the pull of an arm that was never pulled makes at most for each that it is granted.
+	few = 8
+	// least is the least cost of a call, in means of all: a call may be free, and no policy must be told of an
+	// endless price.
+	least = 1e-4
+)
+
+// A Learner holds what the pulls of each arm came to. One goroutine owns it.
+type Learner struct {
+	arms  []spent
+	spent ledger.Amounts // of all pulls, also those that taught nothing
+}
+
+// A spent is what so many calls came to.
+type spent struct {
+	calls int
+	came  ledger.Amounts
+}
+
+// New returns a Learner for so many arms.
+func New(arms int) *Learner { return &Learner{arms: make([]spent, arms)} }
+
+// Add records that a pull of arm was granted this many calls and spent came. whole reports whether the pull ended by
+// itself. A pull that was cut short, or that brought no answer, counts in the sum of all pulls alone.
+func (l *Learner) Add(arm, calls int, came ledger.Amounts, whole bool) {
+	l.spent = l.spent.Plus(came)
+	if whole && came.Calls > 0 {
+		l.arms[arm].calls += max(calls, 1)
+		l.arms[arm].came = l.arms[arm].came.Plus(came)
+	}
+}
+
+// Spent returns what all pulls came to.
+func (l *Learner) Spent() ledger.Amounts { return l.spent }
+
+// Costs returns what a call of each arm is expected to cost in a unit, as a multiple of the least, or nil if all are
+// alike. With c = x/n of an arm whose n granted calls came to x, and m the mean of ln c over the arms that have pulls,
+//
+//	ĉ = exp((n·ln c + 4·m)/(n + 4))
+//
+// is its cost as far as it is sure. For an arm without pulls it is exp m, but at most what eight calls came to on
+// average: where steps so far were sessions of many calls, another arm need not be so. Arms are alike if their ĉ is
+// below twice the least. Their mean call is the unit, and costs 1. A call of another arm costs c in it, and of one
+// without pulls ĉ.
+func (l *Learner) Costs(unit func(ledger.Amounts) float64) []float64 {
+	each := l.each(unit)
+	if each == nil {
+		return nil
+	}
+	sure, lowest := make([]float64, len(each)), math.Inf(1)
+	mean, pulled := 0.0, 0.0
+	for i, c := range each {
+		if l.arms[i].calls > 0 {
+			mean, pulled = mean+math.Log(c), pulled+1
+		}
+	}
+	mean /= pulled
+	for i, c := range each {
+		n := float64(l.arms[i].calls)
+		sure[i] = mean
+		if n > 0 {
+			sure[i] = (n*math.Log(c) + prior*mean) / (n + prior)
+		} else {
+			each[i] = min(math.Exp(mean), few*l.perCall(unit))
+			sure[i] = math.Log(each[i])
+		}
+		lowest = min(lowest, sure[i])
+	}
+	return l.relative(each, func(arm int) bool { return sure[arm] < lowest+math.Log(unlike) })
+}
+
+// perCall returns what a call came to that was made, and not only granted.
+func (l *Learner) perCall(unit func(ledger.Amounts) float64) float64 {
+	var sum, calls float64
+	for _, a := range l.arms {
+		sum, calls = sum+unit(a.came), calls+float64(a.came.Calls)
+	}
+	return sum / calls
+}
+
+// each returns what a granted call of each arm came to, 0 for one without pulls, and nil if nothing was spent.
+func (l *Learner) each(unit func(ledger.Amounts) float64) []float64 {
+	var sum, calls float64
+	for _, a := range l.arms {
+		sum, calls = sum+unit(a.came), calls+float64(a.calls)
+	}
+	if !(sum > 0) {
+		return nil
+	}
+	each := make([]float64, len(l.arms))
+	for i, a := range l.arms {
+		if a.calls > 0 {
+			each[i] = max(unit(a.came)/float64(a.calls), least*sum/calls)
+		}
+	}
+	return each
+}
+
+// relative returns costs in calls of the arms that are alike, and nil if all are.
+func (l *Learner) relative(each []float64, alike func(arm int) bool) []float64 {
+	var sum, calls float64
+	all := true
+	for i, c := range each {
+		if !alike(i) {
+			all = false
+			continue
+		}
+		n := max(float64(l.arms[i].calls), least) // such an arm may be one without pulls
+		sum, calls = sum+n*c, calls+n
+	}
+	if all {
+		return nil
+	}
+	for i := range each {
+		if alike(i) {
+			each[i] = 1
+		} else {
+			each[i] = max(1, each[i]/(sum/calls))
+		}
+	}
+	return each
+}
