@@ -22,18 +22,6 @@ type Breadth interface {
 	Children(past []Made) int
 }
 
-// Numbers that stand where a configuration has 0, and the largest ones.
-const (
-	// DefaultN is the number of children in a generation where none is given. It is the BaSE paper's.
-	DefaultN = 64
-	// DefaultStalls is the least number of stalled attempts that a budget of calls allows if its Stalls is 0. A tenth of
-	// nine calls would allow none.
-	DefaultStalls = 10
-	// MaxN is the most children in a generation, and the most arms that [GreedyArms] makes. Without a window
-	// each child waits in a goroutine of its own. A larger number is a slip that would fill the memory.
-	MaxN = 100_000
-)
-
 // Made is what a [Breadth] sees of a step that ended.
 type Made struct {
 	Children int // that were made, with a score or without; fewer than wished where the budget had no room for more

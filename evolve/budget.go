@@ -14,6 +14,18 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
+// Numbers that stand where a configuration has 0, and the largest ones.
+const (
+	// DefaultN is the number of children in a generation where none is given. It is the BaSE paper's.
+	DefaultN = 64
+	// DefaultStalls is the least number of stalled attempts that a budget of calls allows if its Stalls is 0. A tenth of
+	// nine calls would allow none.
+	DefaultStalls = 10
+	// MaxN is the most children in a generation, and the most arms that [GreedyArms] makes. Without a window
+	// each child waits in a goroutine of its own. A larger number is a slip that would fill the memory.
+	MaxN = 100_000
+)
+
 // A Budget limits a run. Any limits hold together. At least one must be set.
 //
 // What a limit counts is set aside before it is spent, and settled with what was spent. So no limit but Stalls
