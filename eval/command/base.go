@@ -64,7 +64,11 @@ func newBase(cfg Config, plan *sandbox.Plan) (b base, why error) {
 		}
 	}
 	lower := slices.DeleteFunc(append([]string{b.dir}, b.caches...), func(d string) bool { return d == "" })
-	why = plan.TryLayer(os.TempDir(), len(b.gitFolders) > 0, lower...)
+	trial, err := newClaimed(layerName) // which the next process removes if this one is killed
+	if err != nil {
+		return b, err
+	}
+	why = errors.Join(plan.TryLayer(trial.dir, len(b.gitFolders) > 0, lower...), trial.remove())
 	b.layers = why == nil
 	return b, why
 }
