@@ -16,9 +16,9 @@ const (
 
 // Clean returns r as a journal keeps it, so that a recalled reply equals the original: text is UTF-8, with U+FFFD for
 // each other byte, in its calls of tools too. The endpoint's words about an attempt are single lines that are fit for a
-// terminal, of at most 64 bytes for finish reason and kind and 2 KiB for the error. Usage is plausible ([Usage.Clean]),
-// and so are the cap on new tokens and those that were streamed. Money that is not from 0 to 10⁹ is 0, and so is a
-// propensity that is no probability.
+// terminal, of at most 64 bytes for finish reason and kind and 2 KiB for the error. Usage is plausible ([Usage.Clean]).
+// The cap on new tokens and the count of streamed tokens are limited alike. Money outside [0, 10⁹] becomes 0. A
+// propensity outside (0, 1] becomes 0.
 func (r Reply) Clean() Reply {
 	r.Text, r.Reasoning = validText(r.Text), validText(r.Reasoning)
 	r.Calls = slices.Clone(r.Calls)

@@ -31,8 +31,8 @@ type Server struct {
 	CA string
 	// Cert and Key are the paths of the client's certificate and its key, as PEM. "" means none.
 	Cert, Key string
-	// Options are further options of the connection. Set a dialer with [nats.SetCustomDialer], and no handler of errors or of
-	// closed connections: it would replace the one by which a run or worker hears that the server refuses it.
+	// Options are further options of the connection. Set a dialer with [nats.SetCustomDialer]. Set no handler of errors
+	// or of closed connections: it would replace the one that ends a run or worker that the server refuses.
 	Options []nats.Option
 }
 

@@ -44,8 +44,8 @@ func (t *table) others() []string {
 	return slices.Sorted(maps.Keys(t.service.others))
 }
 
-// slept takes in that the process did not run for a while, because it was stopped or its machine was. What it heard
-// before that is as old as if it had not passed: no worker could be heard meanwhile.
+// slept takes in that the process did not run for a while, because the process or its machine was stopped. No worker
+// could be heard during that time. So the time does not count towards the silence of a worker.
 func (t *table) slept(d time.Duration, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -23,7 +23,7 @@ type childRow struct {
 	SD          float64      `json:"fitness_sd,omitempty"` // of the samples that Fitness is the mean of
 	N           int          `json:"fitness_n,omitempty"`  // how many they are; 0 for one
 	Valid       bool         `json:"valid"`
-	Reason      string       `json:"reason,omitempty"` // why there is no program, or no score
+	Reason      string       `json:"reason,omitempty"` // why the child has no program or no score
 	Mended      string       `json:"mended,omitempty"` // what its reply left out and the task put back
 	Attempts    []attemptRow `json:"attempts"`
 	FinalStatus string       `json:"final_status"`        // the last attempt's; "" without attempts

@@ -58,7 +58,7 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 	return all, nil
 }
 
-// severalArms stands for the number of searches of a method that the files have over different numbers.
+// severalArms stands for the number of searches of a method whose runs differ in that number.
 const severalArms = -1
 
 // addArms adds to how many searches the methods of a plan have those of runs that were read.
@@ -82,6 +82,7 @@ func methodOf(r analysis.Run) string {
 	return r.Method
 }
 
+// methodWithoutArms returns the name of the run's method without its number of searches.
 func methodWithoutArms(r analysis.Run) string {
 	if r.Arms < 1 {
 		return methodOf(r)
@@ -94,7 +95,7 @@ func methodWithoutArms(r analysis.Run) string {
 func (p Plan) foreign(r analysis.Run, arms map[string]int) foreign {
 	f := foreign{Run{Task: r.Task, Model: r.Model, Method: methodOf(r), N: r.N, Arms: max(r.Arms, 1), T: r.T,
 		Seed: uint32(r.Seed)}, r}
-	// Their number is in the column arms, so it is no part of the name unless that is another method's.
+	// The column arms has the number of searches. The name has it only where another method would have the same name.
 	if name := methodWithoutArms(r); arms[name] == r.Arms {
 		f.Method = name
 	}

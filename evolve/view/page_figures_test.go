@@ -91,8 +91,8 @@ func TestRoundsOfSeveralRuns(t *testing.T) {
 	}
 }
 
-// What is not known is no number: the latency of an endpoint that answered nothing, the lift of an operator without a
-// valid child. What costs little costs something, and a study's rows without a number come last.
+// An unknown value is shown as a dash: the latency of an endpoint that answered nothing, or the lift of an operator
+// without a valid child. A small cost is not shown as 0. A study's rows without a number are sorted last.
 func TestNumbersThatAreNotKnown(t *testing.T) {
 	s := synthetic(40, 2, 1)
 	s.Endpoints = []endpointState{{Name: "silent", Statuses: map[string]int{"timeout": 3}}}

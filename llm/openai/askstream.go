@@ -41,7 +41,8 @@ func (c *Client) askStream(ctx context.Context, b *body, f form) (answer, *llm.E
 	return t.answer(), c.conclude(ctx, call, &t, err)
 }
 
-// open sends the request and returns when the headers of its reply have arrived, and all of it if that is no success.
+// open sends the request and returns when the headers of the reply have arrived. If the status is not a success, open
+// reads the body first.
 func (c *Client) open(ctx context.Context, b *body) (*http.Response, error) {
 	resp, err := c.post(ctx, b, "text/event-stream", maxStream(c.cfg.MaxBody))
 	if err != nil || resp.StatusCode < 300 {

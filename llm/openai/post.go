@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// within returns a CheckRedirect that follows what follow says, and only to the server that was asked: prompt and key are
-// meant for no other. A nil follow follows nothing.
+// within returns a CheckRedirect that asks follow about redirects to the same origin, and refuses all others. Another
+// server must not get the prompt or the key. If follow is nil, every redirect is refused.
 func within(follow func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if follow == nil || origin(req.URL) != origin(via[0].URL) {
@@ -29,9 +29,10 @@ func origin(u *url.URL) [3]string {
 	return [3]string{u.Scheme, strings.ToLower(u.Hostname()), port}
 }
 
-// post sends the request and returns the reply when its headers have arrived. The body of the reply holds at most max
-// bytes, and of one that is no success it is the beginning, which is quoted. The request's body is in memory, which
-// net/http sees, so that it sends headers and body in one piece and spares either side a system call.
+// post sends the request and returns the reply when its headers have arrived. Reading more than max bytes of the
+// reply's body is an error. If the status is not a success, the body ends after [maxRefusal] bytes: only its beginning
+// is quoted.
+// The request's body is a bytes.Reader, so that net/http sends headers and body in one piece.
 func (c *Client) post(ctx context.Context, b *body, accept string, max int64) (*http.Response, error) {
 	request, err := c.encode(b)
 	if err != nil {

@@ -105,7 +105,7 @@ func isTLS(err error) bool {
 
 var errTooLarge = errors.New("the body is longer than Config.MaxBody")
 
-// maxRefusal bounds the body of a reply that is no success, in bytes. It is read as a whole.
+// maxRefusal is the most bytes that are read of a reply whose status is not a success. They are kept in memory.
 const maxRefusal = 1 << 20
 
 // A cutBody is the beginning of a body.

@@ -58,8 +58,8 @@ func TestFiguresSayTheirRunsAndIntervals(t *testing.T) {
 	}
 }
 
-// Runs that end on one plateau differ in the last digit of their scores, where a program adds in another order. Such
-// a figure once took all memory: between the two scores there is no round number to count to.
+// Runs that end on one plateau differ in the last digit of their scores if their programs add in different orders. No
+// round number lies between two such scores. The search for tick marks must end nevertheless.
 func TestScoresThatDifferByRounding(t *testing.T) {
 	for name, low := range map[string]float64{"below one": 0.7, "large": 1e17} {
 		high := math.Nextafter(low, math.Inf(1))
