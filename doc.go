@@ -25,7 +25,7 @@
 //	bandit               policies, one a file; below it what each must hold, and simulated arms
 //	evolve               arms, turns, budgets, the allocator; below it the journal, populations, layers
 //	evolve/report, ...   readings of a run: JSON, a page (view), a repository (lineage), replay, statistics (analysis)
-//	evolve/sweep         grids of runs; evolve/compare plays searches against each other
+//	evolve/sweep         grids of runs
 //	examples             programs to copy from, and the laboratory behind the claims in docs
 //
 // What holds everywhere: a bad candidate is data, and an error is infrastructure. Every attempt is

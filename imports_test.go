@@ -16,7 +16,7 @@ var floors = [][]string{
 	{"llm", "bandit"}, // a policy knows of arms and nothing of programs
 	{"eval", "flops", "llm/*", "bandit/*"},
 	{"task", "eval/*", "evolve/books"}, // what runs tell in
-	{"task/*", "internal/landscape", "evolve/internal/*"},
+	{"task/*", "evolve/internal/*"},
 	{"internal/killtest", "internal/runtest", "task/folder"},
 	{"evolve/internal/fault", "evolve/internal/intake", "evolve/journal"},
 	{"evolve/history", "evolve/internal/ledger",
@@ -26,8 +26,8 @@ var floors = [][]string{
 	{"evolve/population", "evolve/audit", "evolve/breadth"}, // searches, and what they are made of
 	{"evolve/population/*", "evolve/agent", "evolve/layers"},
 	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
-	{"evolve/view", "evolve/analysis/*", "evolve/sweep", "evolve/compare"},
-	{"examples", "examples/*"}, // programs and the laboratory, which have an order of their own
+	{"evolve/view", "evolve/analysis/*", "evolve/sweep"},
+	{"examples", "examples/*"}, // programs, which have an order of their own
 }
 
 func TestNothingImportsUpward(t *testing.T) {
@@ -65,7 +65,7 @@ func TestTestsImportNoPrograms(t *testing.T) {
 func TestFloorsAreTold(t *testing.T) {
 	for lower, upper := range map[string]string{
 		"bandit/sim": "evolve", "llm": "eval", "evolve": "evolve/population", "evolve/report": "evolve/view",
-		"task/folder": "evolve", "evolve/sweep": "examples/bandit", "internal/wal": "internal/landscape",
+		"task/folder": "evolve", "evolve/sweep": "examples/bandit",
 	} {
 		if floorOf(lower) >= floorOf(upper) {
 			t.Errorf("%s is on floor %d and %s on %d", lower, floorOf(lower), upper, floorOf(upper))
@@ -215,7 +215,7 @@ func TestOnlyProgramsImportPlotting(t *testing.T) {
 	}
 	programs := importers(t, imports, leaf)
 	if len(programs) == 0 {
-		t.Errorf("nothing is seen to import %s, and examples/internal/lab/policies does", leaf)
+		t.Errorf("nothing is seen to import %s, and examples/internal/policies does", leaf)
 	}
 	for _, importer := range programs {
 		if !strings.HasPrefix(importer, module+"/examples/") {

@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/peers"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )

@@ -17,11 +17,6 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/analyze"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/export"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/bank"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/compare"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/gofunc"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/policies"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/speed"
 	"github.com/evoalloc/evoalloc/examples/internal/report"
 	"github.com/evoalloc/evoalloc/examples/internal/sweep"
 )
@@ -49,15 +44,6 @@ func commands() []group {
 			{"report", "one HTML file of runs and studies that anyone can open", report.Run},
 			{"analyze", "what a folder of results says, in words, tables and figures", printing(analyze.Run)},
 			{"export", "which program came from which, as a git repository or JSON Lines", printing(export.Run)},
-		}},
-		{"Compare methods", []command{
-			{"policies", "bandit policies against each other, without a model", printing(policies.Run)},
-			{"compare", "searches against each other on landscapes of known truth, without a model", printing(compare.Run)},
-			{"bank", "record searches for policies to be compared on", printing(bank.Run)},
-			{"tuning", "a search that tunes numbers without a model against one that does not", printing(runTuning)},
-			{"layers", "a search in layers against flat ones", printing(runLayers)},
-			{"speed", "a NumPy function that becomes faster, timed beside the first one", printing(speed.Run)},
-			{"gofunc", "a Go function that becomes faster, timed beside the first one", printing(gofunc.Run)},
 		}},
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population/tune"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/peers"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )

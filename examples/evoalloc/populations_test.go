@@ -17,7 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/peers"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm/llmtest"

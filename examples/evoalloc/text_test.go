@@ -13,7 +13,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/dues"
+	"github.com/evoalloc/evoalloc/examples/internal/dues"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/dues"
+	"github.com/evoalloc/evoalloc/examples/internal/dues"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task"

@@ -16,7 +16,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/examples/internal/analyze"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/duel"
 )
 
 // mostTabs is how many runs one file shows. A sweep has hundreds: its study shows them together.
@@ -26,14 +25,13 @@ const mostTabs = 24
 const (
 	journalEnd = ".journal"
 	resultEnd  = ".json"
-	runsEnd    = ".csv"
 )
 
 // A builder collects what the page shows.
 type builder struct {
 	page  view.Page
 	seen  map[string]bool // paths of runs without their ending, as a journal and a result may be of one run
-	study []string        // paths of the folders and tables whose studies are shown
+	study []string        // paths of the folders whose studies are shown
 	bases []string        // folders that programs may be changes of
 	left  int             // runs that are more than mostTabs
 	words []string        // what could not be shown, and why
@@ -59,13 +57,10 @@ func (b *builder) addFile(ctx context.Context, path string) error {
 	switch filepath.Ext(path) {
 	case journalEnd:
 		err = b.journal(ctx, path)
-	case runsEnd:
-		err = b.comparison(path)
 	case resultEnd:
 		err = b.result(path)
 	default:
-		err = fmt.Errorf("report: %s: need a journal (%s), a result (%s) or the runs of evoalloc compare (%s)",
-			path, journalEnd, resultEnd, runsEnd)
+		err = fmt.Errorf("report: %s: need a journal (%s) or a result (%s)", path, journalEnd, resultEnd)
 	}
 	if err != nil && ctx.Err() == nil {
 		return &cli.UsageError{Err: err}
@@ -81,13 +76,8 @@ func (b *builder) addFolder(ctx context.Context, folder string) error {
 	}
 	results := 0
 	for _, path := range paths {
-		switch filepath.Ext(path) {
-		case resultEnd:
+		if filepath.Ext(path) == resultEnd {
 			results++
-		case runsEnd:
-			if !duel.IsFile(path) { // a folder may hold tables of all kinds
-				continue
-			}
 		}
 		if err := b.addFile(ctx, path); ctx.Err() != nil {
 			return ctx.Err()
@@ -125,7 +115,7 @@ func walk(ctx context.Context, folder string) (paths []string, err error) {
 		case !d.Type().IsRegular() || strings.HasPrefix(d.Name(), "."):
 			return nil
 		}
-		if slices.Contains([]string{journalEnd, resultEnd, runsEnd}, filepath.Ext(path)) {
+		if slices.Contains([]string{journalEnd, resultEnd}, filepath.Ext(path)) {
 			paths = append(paths, path)
 		}
 		return nil
@@ -188,23 +178,6 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// comparison adds the runs of evoalloc compare.
-func (b *builder) comparison(path string) error {
-	if !b.compares(path) {
-		return nil
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	studies, err := duel.Studies(name(path), data)
-	if err != nil {
-		return fmt.Errorf("report: %s: %w", path, err)
-	}
-	b.page.Studies = append(b.page.Studies, studies...)
-	return nil
-}
-
 // room reports whether the run at path is one more tab: it is not shown yet, and there are not too many.
 func (b *builder) room(path string) bool {
 	run := base(path)
@@ -219,7 +192,7 @@ func (b *builder) room(path string) bool {
 	return true
 }
 
-// compares reports whether the study of the folder or table at path is not shown yet.
+// compares reports whether the study of the folder at path is not shown yet.
 func (b *builder) compares(path string) bool {
 	path = filepath.Clean(path)
 	if slices.Contains(b.study, path) {

@@ -1,10 +1,10 @@
 // Package report is the command report. It writes one HTML file of runs, which anyone can open: results, journals
-// of runs that are over, running or killed, folders of them, sweeps, and the comparisons of the command compare.
+// of runs that are over, running or killed, folders of them, and sweeps.
 // The file needs no network.
 //
 //	evoalloc report results/cp/offline/greedy_C64_T8_N8_seed40.journal
 //	evoalloc report -o sweep.html results
-//	evoalloc report -o all.html results runs.csv
+//	evoalloc report -o all.html results
 //
 // Of a journal it shows all, with programs. A result has none, so it is shown only where its journal is missing.
 package report
@@ -18,7 +18,7 @@ import (
 
 func Run(ctx context.Context, args []string) error {
 	fs := cli.NewFlags("report",
-		"[flags] PATH...: make one HTML file of journals, results, folders of them, and runs of evoalloc compare")
+		"[flags] PATH...: make one HTML file of journals, results and folders of them")
 	out := fs.String("o", "report.html", "file to write; what is there is replaced")
 	b := builder{seen: map[string]bool{}}
 	cli.Bases(fs, &b.bases)
@@ -27,7 +27,7 @@ func Run(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case len(paths) == 0:
-		return cli.Usagef("need the paths of what to show: journals, results, CSV files of evoalloc compare, or folders")
+		return cli.Usagef("need the paths of what to show: journals, results or folders of them")
 	}
 	for _, path := range paths {
 		if err := b.add(ctx, path); err != nil {

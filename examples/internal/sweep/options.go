@@ -10,8 +10,8 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/sweep"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/peers"
-	"github.com/evoalloc/evoalloc/examples/internal/lab/standin"
+	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/standin"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
