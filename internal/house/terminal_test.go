@@ -1,4 +1,4 @@
-package evoalloc_test
+package house_test
 
 import (
 	"bytes"
