@@ -47,16 +47,11 @@ func TestBootstrapRefuses(t *testing.T) {
 		},
 		"Profile":  func(b Bootstrap, s Scores) error { _, err := b.Profile(s, []float64{1}); return err },
 		"Unpaired": func(b Bootstrap, s Scores) error { _, err := b.Unpaired(good, s); return err },
-		"SignFlip": func(_ Bootstrap, s Scores) error {
-			_, err := SignFlip(s, s, 9, 1)
-			return err
-		},
 	} {
 		if err := f(Bootstrap{}, bad); err == nil || !strings.Contains(err.Error(), "+Inf") {
 			t.Errorf("%s of +Inf: %v", name, err)
 		}
-		if err := f(Bootstrap{Level: 2}, good); name != "SignFlip" &&
-			(err == nil || !strings.Contains(err.Error(), "level 2")) {
+		if err := f(Bootstrap{Level: 2}, good); err == nil || !strings.Contains(err.Error(), "level 2") {
 			t.Errorf("%s at level 2: %v", name, err)
 		}
 	}
@@ -131,83 +126,6 @@ func TestPairsCancel(t *testing.T) {
 	}
 	if !paired.Difference.Contains(1) || paired.Difference.Width() > 0.1 || apart.Difference.Width() < 5 {
 		t.Errorf("paired %v, unpaired %v", paired.Difference, apart.Difference)
-	}
-}
-
-// All 2ⁿ signs, counted, are what random ones come near.
-func TestSignFlipAgainstAllSigns(t *testing.T) {
-	d := []float64{0.3, -0.1, 0.4, 0.2, 0.5, 0.1, -0.2, 0.6}
-	zero := make([]float64, len(d))
-	extreme, total := 0, 1<<len(d)
-	for signs := range total {
-		sum, data := 0.0, 0.0
-		for i, v := range d {
-			data += v
-			if signs>>i&1 == 1 {
-				v = -v
-			}
-			sum += v
-		}
-		if math.Abs(sum) >= math.Abs(data)-1e-12 {
-			extreme++
-		}
-	}
-	const flips = 20000
-	exact := float64(extreme) / float64(total)
-	p, err := SignFlip(Scores{d}, Scores{zero}, flips, 3)
-	// Four standard deviations of a share of 20,000.
-	if err != nil || math.Abs(p-exact) > 4*math.Sqrt(exact*(1-exact)/flips) {
-		t.Errorf("p = %v, %v, want %v", p, err, exact)
-	}
-	if p, err := SignFlip(Scores{d}, Scores{d}, 99, 3); err != nil || p != 1 {
-		t.Errorf("of no difference p = %v, %v, want 1", p, err)
-	}
-	if _, err := SignFlip(Scores{d}, Scores{d}, 0, 3); err == nil {
-		t.Error("no flips are taken")
-	}
-}
-
-// If both methods are the same, a p-value of at most p comes in at most a share p of tests.
-func TestSignFlipIsValid(t *testing.T) {
-	const tests = 400
-	small := 0
-	for i := range uint64(tests) {
-		r := stream.New(7, "null", i)
-		x, y := Scores{make([]float64, 8), make([]float64, 8)}, Scores{make([]float64, 8), make([]float64, 8)}
-		for s := range x {
-			for j := range x[s] {
-				x[s][j], y[s][j] = r.ExpFloat64(), r.ExpFloat64()
-			}
-		}
-		if p, err := SignFlip(x, y, 199, i); err != nil {
-			t.Fatal(err)
-		} else if p <= 0.05 {
-			small++
-		}
-	}
-	// 20 are expected, with a standard deviation of 4.4; the seeds are fixed.
-	if small < 6 || small > 34 {
-		t.Errorf("%d of %d p-values are at most 0.05", small, tests)
-	}
-}
-
-func TestHolm(t *testing.T) {
-	for _, c := range []struct {
-		reason  string
-		p, want []float64
-	}{
-		{"the textbook's four", []float64{0.01, 0.04, 0.03, 0.005}, []float64{0.03, 0.06, 0.06, 0.02}},
-		{"never above 1", []float64{0.6, 0.9}, []float64{1, 1}},
-		{"one test is left alone", []float64{0.04}, []float64{0.04}},
-		{"none", nil, []float64{}},
-	} {
-		got := Holm(c.p)
-		for i := range c.want {
-			near(t, c.reason, got[i], c.want[i])
-		}
-		if len(got) != len(c.want) {
-			t.Errorf("%s: %v", c.reason, got)
-		}
 	}
 }
 

@@ -95,18 +95,6 @@ func ExampleInterval() {
 	// Output: 0.5 [0.25, 1] false 0.75
 }
 
-func ExampleSignFlip() {
-	// Two of the 2¹² signs are as extreme if all pairs agree. One of these disagrees.
-	p, err := analysis.SignFlip(ours, theirs, 9999, 1)
-	fmt.Println(p < 0.01, err)
-	// Output: true <nil>
-}
-
-func ExampleHolm() {
-	fmt.Println(analysis.Holm([]float64{0.0625, 0.015625, 0.5}))
-	// Output: [0.125 0.046875 0.5]
-}
-
 func ExampleRunsFor() {
 	// Ten runs gave an interval of width 0.4. Half of it takes forty.
 	fmt.Println(analysis.RunsFor(10, 0.4, 0.2))

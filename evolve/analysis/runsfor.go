@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// mostRuns is the most that RunsFor and RunsToDecide return.
+// mostRuns is the most that RunsFor returns.
 const mostRuns = 1 << 40
 
 // RunsFor returns the total number of runs that narrow an interval from n runs from one width to another. Widths fall

@@ -56,9 +56,6 @@ func TestBadBanditFlags(t *testing.T) {
 		{"--model qwen3-8b,qwen3-8b", []string{"qwen3-8b stands there twice", "--api-base"}},
 		{"--model qwen3-8b,", []string{"--model has an empty key"}},
 		{"--model offline,qwen3-8b", []string{"offline needs no endpoint", "name it alone"}},
-		{"--algo asha", []string{`"asha" was removed`, "rising-elimination"}},
-		{"--algo sw-ucb", []string{`"sw-ucb" was removed`, "ucb"}},
-		{"--algo normal-gamma", []string{`"normal-gamma" was removed`, "thompson"}}, // runs of earlier versions had it
 		{"--model qwen3-8b,nope", []string{`unknown model "nope"`, "--params-active"}},
 		{"--model a,b --model-name A", []string{"--model-name has 1 names and --model 2 keys"}},
 		{"--model a,b --model-name A,B --params-active 5", []string{"--params-active has 1 numbers and --model 2 keys"}},
@@ -177,71 +174,6 @@ func TestBreadths(t *testing.T) {
 			strings.Contains(tt.file, "adaptive") && (!errors.As(err, &usage) || !strings.Contains(err.Error(), "second=3")) {
 			t.Errorf("%s: resumed with another value of time: %v", tt.flags, err)
 		}
-	}
-}
-
-// A run that was begun when ei was the default goes on with --algo ei. Its command without that flag does not begin
-// another run beside it.
-func TestResumeOfARunUnderEI(t *testing.T) {
-	dir := t.TempDir()
-	args := "--T 3 --N 4 --n-arms 2 --offline-latency 0 --resume --output " + dir
-	began := "--T 3 --N 4 --n-arms 2 --offline-latency 0 --algo ei --output " + dir
-	if err := runBandit(t.Context(), strings.Fields(began)); err != nil {
-		t.Fatal(err)
-	}
-	begins := strings.Replace(args, "--resume", "", 1)
-	path := filepath.Join(dir, "bandit", "cp", "offline", "ei_C12_T3_K2_adaptive_seed0.journal")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
-	if err := os.WriteFile(path, bytes.Join(lines[:len(lines)-1], nil), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var usage *cli.UsageError
-	if err := runBandit(t.Context(), strings.Fields(begins)); !errors.As(err, &usage) ||
-		!strings.Contains(err.Error(), "--algo ei --resume") {
-		t.Errorf("beside a run that is not over another begins: %v", err)
-	}
-	if err := os.WriteFile(path, whole, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := runBandit(t.Context(), strings.Fields(args)); !errors.As(err, &usage) ||
-		!strings.Contains(err.Error(), "ei_C12_T3_K2_adaptive_seed0.journal: give --algo ei") {
-		t.Errorf("its command begins another run: %v", err)
-	}
-	if err := runBandit(t.Context(), strings.Fields(args+" --algo ei")); err != nil {
-		t.Errorf("it does not go on: %v", err)
-	}
-}
-
-// A run that was begun before there was a breadth goes on with --breadth fixed. Its command without that flag does not
-// begin another run beside it.
-func TestResumeOfARunWithoutABreadth(t *testing.T) {
-	dir := t.TempDir()
-	began := "--T 3 --N 4 --n-arms 2 --offline-latency 0 --output " + dir
-	if err := runBandit(t.Context(), strings.Fields(began+" --breadth fixed")); err != nil {
-		t.Fatal(err)
-	}
-	args := began + " --resume"
-	var usage *cli.UsageError
-	if err := runBandit(t.Context(), strings.Fields(args)); !errors.As(err, &usage) ||
-		!strings.Contains(err.Error(), "challenge_C12_T3_K2_seed0.journal: give --breadth fixed") {
-		t.Errorf("its command begins another run: %v", err)
-	}
-	if err := runBandit(t.Context(), strings.Fields(args+" --breadth fixed")); err != nil {
-		t.Errorf("it does not go on: %v", err)
-	}
-	if err := runBandit(t.Context(), strings.Fields(args+" --breadth adaptive")); !errors.As(err, &usage) ||
-		!strings.Contains(err.Error(), "challenge_C12_T3_K2_seed0.journal (") {
-		t.Errorf("with another breadth it goes on, or the error does not name the journal that is there: %v", err)
-	}
-	if err := runBandit(t.Context(), strings.Fields(began)); err != nil {
-		t.Errorf("without --resume no other run begins: %v", err)
-	}
-	if err := runBandit(t.Context(), strings.Fields(args)); err != nil {
-		t.Errorf("there is one with the default now: %v", err)
 	}
 }
 

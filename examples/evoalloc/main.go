@@ -36,7 +36,6 @@ func commands() []group {
 			{"populations", "searches that keep many programs, as other systems do, or a bandit over several", runPopulations},
 			{"text", "a prompt, by what a model replies to cases", runText},
 			{"sweep", "a grid of runs: depth against breadth, methods, budgets, seeds", sweep.Run},
-			{"salvage", "keep what is sound of a damaged journal, so that its run can go on", runSalvage},
 			{"worker", "score programs for runs on other machines", runWorker},
 		}},
 		{"See what came of it", []command{

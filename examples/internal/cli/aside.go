@@ -26,12 +26,6 @@ func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (m
 	_, err = os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := o.begunFixed(path); err != nil {
-			return nil, false, err
-		}
-		if err := o.begunUnderEI(path); err != nil {
-			return nil, false, err
-		}
 		if o.Resume {
 			return nil, false, o.nothingAt(path)
 		}
@@ -44,6 +38,8 @@ func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (m
 		return nil, false, err
 	}
 	switch {
+	case o.Resume && o.salvage:
+		return nil, false, salvage(path)
 	case o.Resume:
 		return nil, false, nil
 	case !o.Anew:

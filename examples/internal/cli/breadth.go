@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,19 +56,6 @@ func (o *Options) Children() evolve.Breadth {
 		return breadth.Adaptive{Second: o.Second, Max: o.N}
 	}
 	return nil
-}
-
-// begunFixed returns an error if --resume finds no journal at path, but one of a run with N children in each
-// generation, and no flag says which is meant. All runs once were so, and the commands to resume them have no
-// --breadth.
-func (o *Options) begunFixed(path string) error {
-	dir, name := filepath.Split(path)
-	older := filepath.Join(dir, strings.Replace(name, "_"+adaptive, "", 1))
-	if !o.Resume || o.Journal != "" || o.given["breadth"] || older == path || !exists(older) {
-		return nil
-	}
-	return Usagef("--resume: there is no journal %s, but there is %s: give --breadth fixed to go on with that run, or "+
-		"leave --resume out to begin another", path, older)
 }
 
 // breadthOf returns in one line the numbers of children in a run's generations, and what decided them.

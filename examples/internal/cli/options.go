@@ -59,6 +59,7 @@ type Options struct {
 	Output       string
 	Journal      string
 	Resume       bool
+	salvage      bool
 	Anew         bool
 	Rows         bool // whether to print a line for each generation
 	Temperature  float64
@@ -99,6 +100,8 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, as the paper's searches do "+
 		"(default: the child takes its place)\nA run whose journal is from before this flag goes on as it was begun.")
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
+	fs.BoolVar(&o.salvage, "salvage", false,
+		"with --resume: go on from what is sound of a damaged journal, and keep the damaged file")
 	fs.BoolVar(&o.Rows, "rows", false, "print a line for each generation, and not only for those with a better best")
 	o.NATS.Register(fs)
 	fs.BoolVar(&o.Anew, "anew", false,
@@ -223,6 +226,8 @@ func (o *Options) Parse(fs *flag.FlagSet, args []string) error {
 		return Usagef(`--resume goes on with a journal, and --journal "" says that there is none`)
 	case o.noJournal() && o.Watch.On:
 		return Usagef(`--watch shows what a journal holds, and --journal "" says that there is none`)
+	case o.salvage && !o.Resume:
+		return Usagef("--salvage has no effect without --resume")
 	case o.Resume && o.Anew:
 		return Usagef("--resume goes on with a run and --anew begins another: give one of them")
 	case o.Offline():

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
 // A Game holds the parameters of a policy's game.
@@ -59,53 +57,11 @@ func CheckPolicy(key string) error {
 	if slices.Contains(PolicyKeys(), key) {
 		return nil
 	}
-	if err := RemovedPolicy(key); err != nil {
-		return err
-	}
 	return Usagef("unknown algorithm %q: it is one of %s", key, strings.Join(PolicyKeys(), ", "))
-}
-
-// RemovedPolicy returns an error with the replacement of a removed policy, and nil for other names.
-func RemovedPolicy(key string) error {
-	switch key {
-	case "normal-gamma":
-		return Usagef("the policy %q was removed: give ei, which ends above it, or thompson, which is most like it", key)
-	case "exp3ix", "sw-ucb", "d-ucb":
-		return Usagef("the policy %q was removed: give challenge, or ucb, which ends above it", key)
-	case "asha", "threshold-ascent", "rising-ucb":
-		return Usagef("the policy %q was removed: give challenge, or rising-elimination or max-ucb, which end above it", key)
-	case "ei-prior":
-		return Usagef("the policy %q was removed: give ei, which needs no earlier searches", key)
-	}
-	return nil
 }
 
 // DefaultPolicy is the value of --algo if none is given.
 const DefaultPolicy = "challenge"
-
-// begunUnderEI guards runs that were begun when ei was the default. It is called when there is no journal at path, and
-// looks for the journal that the same command made under ei. It returns an error if --resume could mean that run, or if
-// that run is unfinished, unless --algo or --anew is given.
-func (o *Options) begunUnderEI(path string) error {
-	dir, name := filepath.Split(path)
-	rest, found := strings.CutPrefix(name, DefaultPolicy+"_")
-	if o.Anew || o.Journal != "" || o.given["algo"] || !found {
-		return nil
-	}
-	older := filepath.Join(dir, "ei_"+rest)
-	if plain := strings.Replace(older, "_"+adaptive, "", 1); !exists(older) {
-		older = plain
-	}
-	if !exists(older) {
-		return nil
-	}
-	if run, err := journal.Inspect(older); !o.Resume && run.Finished && err == nil {
-		return nil
-	}
-	return Usagef("there is no journal %s, but there is %s: give --algo ei --resume to go on with that run, or --algo "+
-		"%s to begin another",
-		path, older, DefaultPolicy)
-}
 
 // PolicyKeys returns the values of --algo.
 func PolicyKeys() []string {

@@ -101,6 +101,6 @@ func inFlags(text string) string {
 		"Config.Train[", "train[", "Config.Validation[", "validation[", "Config.HeldOut[", "held_out[",
 		"Config.Open", "--change", "and Frozen", "and --frozen", "Config.Frozen", "--frozen", "Config.Base", "--base",
 		"Config.Build", "--test", "Config.Run", "--score",
-		"Salvage copies what is sound before it", "evoalloc salvage keeps what is sound before it, and --resume goes on",
+		"Salvage copies what is sound before it", "--resume --salvage goes on from what is sound before it",
 	).Replace(text)
 }

@@ -169,9 +169,6 @@ func (o *options) parseMethods() error {
 	for _, name := range o.methods {
 		isPeer := slices.Contains(populations(), name)
 		o.peers = o.peers || isPeer
-		if err := cli.RemovedPolicy(name); err != nil {
-			return err
-		}
 		if !isPeer && name != "greedy" && !slices.Contains(cli.PolicyKeys(), name) {
 			return cli.Usagef("unknown method %q: it is greedy, a policy (%s) or a population (%s)",
 				name, strings.Join(cli.PolicyKeys(), ", "), strings.Join(populations(), ", "))

@@ -29,7 +29,6 @@ func TestBadInput(t *testing.T) {
 		{"--model nope", []string{`"nope"`, "offline, qwen3-8b"}},
 		{"--model qwen3-8b", []string{"LLM_API_BASE"}},
 		{"--methods nope", []string{`"nope"`, "greedy", "ucb", "openevolve"}},
-		{"--methods normal-gamma", []string{`"normal-gamma" was removed`, "thompson"}},
 		{"--methods=", []string{"--methods is empty"}},
 		{"--methods greedy,greedy", []string{"two runs of the plan are cp/offline/greedy"}},
 		{"--budgets=", []string{"--budgets is empty"}},
