@@ -53,7 +53,7 @@ func runWorker(ctx context.Context, args []string) error {
 	said := make(chan bool)
 	go func() {
 		defer close(said)
-		say(saying, w, o.Every)
+		say(saying, w)
 	}()
 	err = w.Run(ctx)
 	stop()
@@ -65,15 +65,15 @@ func runWorker(ctx context.Context, args []string) error {
 	return err
 }
 
-// say prints the worker's state regularly.
-func say(ctx context.Context, w *nats.Worker, every time.Duration) {
-	tick := time.NewTicker(every)
+// say prints the worker's state every minute.
+func say(ctx context.Context, w *nats.Worker) {
+	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	for before := 0; ; {
 		select {
 		case <-tick.C:
 			s := w.Stats()
-			cli.Printf("%s\n", line(s, s.Done-before, every))
+			cli.Printf("%s\n", line(s, s.Done-before, time.Minute))
 			before = s.Done
 		case <-ctx.Done():
 			return

@@ -73,7 +73,6 @@ func TestBadWorkerFlags(t *testing.T) {
 		{"--nats nats://127.0.0.1:1 --slots 0", "--slots"},
 		{"--nats nats://127.0.0.1:1 --task text", "key stays"},
 		{"--nats nats://127.0.0.1:1 --task nowhere", "nowhere"},
-		{"--nats nats://127.0.0.1:1 --every 0s", "--every"},
 		{"--nats nats://127.0.0.1:1 --canary high", "--canary"},
 	} {
 		err := runWorker(t.Context(), strings.Fields(tt.args))

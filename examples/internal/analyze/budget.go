@@ -117,13 +117,13 @@ type point struct {
 }
 
 // byCalls computes the points that all seeds have, from the least requested budget on.
-func (s *study) byCalls(o options) {
+func (s *study) byCalls() {
 	files := s.deepest[0]
 	for _, calls := range s.calls() {
 		b := budget{calls: calls,
 			files: slices.DeleteFunc(slices.Clone(files), func(f file) bool { return f.AnsweredBy(f.Generations()) < calls })}
 		switch {
-		case calls < o.minCalls || len(b.files) == 0:
+		case len(b.files) == 0:
 		case len(b.files) < len(files):
 			s.Missed++
 		default:

@@ -71,8 +71,8 @@ func TestTerminal(t *testing.T) {
 
 // What is written has the numbers that are printed, and the same ones each time.
 func TestFiles(t *testing.T) {
-	_, out := analyze(t, "testdata/results", "--png", "--prompt-price", "1")
-	_, again := analyze(t, "testdata/results", "--png", "--prompt-price", "1")
+	_, out := analyze(t, "testdata/results", "--png", "--price", "1,0")
+	_, again := analyze(t, "testdata/results", "--png", "--price", "1,0")
 	for _, path := range files(t, out, "") {
 		if !bytes.Equal(read(t, path), read(t, filepath.Join(again, filepath.Base(path)))) {
 			t.Errorf("%s is not the same twice", filepath.Base(path))
@@ -263,15 +263,12 @@ func TestWarnings(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for why, args := range map[string][]string{
 		"samples":     {"--samples", "3"},
-		"epsilon":     {"--epsilon", "0"},
-		"price":       {"--answer-price", "-1"},
-		"no price":    {"--prompt-price", "NaN"},
+		"price":       {"--price", "0,-1"},
+		"no price":    {"--price", "NaN,0"},
 		"no ceiling":  {"--ceiling", "NaN"},
 		"ceiling":     {"--ceiling", "Inf"},
 		"no score":    {"--scores", "NaN"},
 		"scores":      {"--scores", "a"},
-		"calls":       {"--min-calls", "-1"},
-		"few calls":   {"--min-calls", "1000"},
 		"two folders": {"testdata/none"},
 	} {
 		_, _, err := try(t, "testdata/results", args...)

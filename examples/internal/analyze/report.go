@@ -14,7 +14,6 @@ type report struct {
 	Problems []*problem `json:"problems"`
 	Skipped  []string   `json:"skipped,omitempty"` // files that are not among the results, and why
 	Samples  int        `json:"bootstrap_samples"`
-	Seed     uint64     `json:"bootstrap_seed"`
 	Figures  []string   `json:"figures,omitempty"` // the names of their files
 
 	figures []figure
@@ -32,7 +31,7 @@ type problem struct {
 
 // newReport computes the report of the files. Runs that stopped early, and duplicate seeds, are errors.
 func newReport(ctx context.Context, o options, files []file, skipped []string) (*report, error) {
-	r := &report{Results: o.results, Skipped: skipped, Samples: o.samples, Seed: o.seed}
+	r := &report{Results: o.results, Skipped: skipped, Samples: o.samples}
 	for _, group := range groups(files) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -52,9 +52,9 @@ func newStudy(o options, files []file) (*study, error) {
 		runs[i] = f.Run
 	}
 	if s.sized() {
-		if s.byCalls(o); len(s.Points) == 0 {
-			return nil, fmt.Errorf("analysis: %s: no number of calls from %d on was reached by all of its %s",
-				s.Method, max(o.minCalls, 1), count(s.Seeds, "seed"))
+		if s.byCalls(); len(s.Points) == 0 {
+			return nil, fmt.Errorf("analysis: %s: no number of calls was reached by all of its %s",
+				s.Method, count(s.Seeds, "seed"))
 		}
 	} else {
 		var err error
@@ -151,7 +151,7 @@ func (s *study) fit(o options) {
 	if s.HeldOut, err = s.grid.HeldOut(); err != nil {
 		s.Open = append(s.Open, "how well the surface predicts a budget that it has not seen: "+plain(err))
 	}
-	if s.Envelope, err = s.grid.Envelope(0, o.seed); err != nil {
+	if s.Envelope, err = s.grid.Envelope(0, 0); err != nil {
 		s.Open = append(s.Open, "what the best split of a budget scores: "+plain(err))
 	}
 }

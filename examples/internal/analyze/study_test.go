@@ -44,14 +44,14 @@ func TestBudgets(t *testing.T) {
 		}
 		files = append(files, courseOf(8/n, n, 1, "greedy", best...))
 	}
-	s, err := newStudy(options{epsilon: 1e-4, ceiling: 1, samples: 100}, files)
+	s, err := newStudy(options{ceiling: 1, samples: 100}, files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := s.splitBudgets(); !slices.Equal(got, []float64{4, 8}) {
 		t.Errorf("three breadths: %v", got)
 	}
-	if s, err = newStudy(options{epsilon: 1e-4, ceiling: 1, samples: 100}, files[:2]); err != nil {
+	if s, err = newStudy(options{ceiling: 1, samples: 100}, files[:2]); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.splitBudgets(); !slices.Equal(got, []float64{8}) {

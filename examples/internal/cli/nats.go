@@ -82,14 +82,13 @@ type Worker struct {
 	Canary
 	Slots int
 	Name  string
-	Every time.Duration
 }
 
 // ParseWorker reads the flags of the worker command.
 func ParseWorker(args []string) (*Worker, error) {
 	var w Worker
 	fs := NewFlags("worker", "[flags]: score programs for runs on other machines, which name the same server and task",
-		"nats", "nats-creds", "task", "runtime", "eval-timeout", "slots", "name", "grace", "canary", "every", "config")
+		"nats", "nats-creds", "task", "runtime", "eval-timeout", "slots", "name", "grace", "canary", "config")
 	w.NATS.register(fs, "`URL` of the server, such as nats://10.0.0.1:4222\nSeveral of a cluster are separated by commas.")
 	fs.StringVar(&w.Task, "task", "cp", "what is improved, as for the run: a built-in task or a folder")
 	fs.StringVar(&w.Runtime, "runtime", "js",
@@ -100,7 +99,6 @@ func ParseWorker(args []string) (*Worker, error) {
 	fs.StringVar(&w.Name, "name", "", "what the worker is called (default: the host's name and the process's number)")
 	fs.DurationVar(&w.Grace, "grace", 30*time.Second, "how long evaluations under way may go on after Ctrl-C")
 	w.Canary.register(fs, "the worker ends")
-	fs.DurationVar(&w.Every, "every", time.Minute, "time between lines that say how it goes")
 	if err := Parse(fs, args); err != nil {
 		return nil, err
 	}
@@ -112,8 +110,8 @@ func ParseWorker(args []string) (*Worker, error) {
 		return nil, Usagef("--nats is %q: a worker needs the URL of a server", w.NATS.URL)
 	case w.Slots < 1:
 		return nil, Usagef("--slots is %d: need at least 1", w.Slots)
-	case w.EvalTimeout <= 0 || w.Every <= 0:
-		return nil, Usagef("--eval-timeout is %v and --every %v: need more than 0", w.EvalTimeout, w.Every)
+	case w.EvalTimeout <= 0:
+		return nil, Usagef("--eval-timeout is %v: need more than 0", w.EvalTimeout)
 	}
 	return &w, errors.Join(w.checkNATS(), w.Canary.check())
 }

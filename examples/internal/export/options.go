@@ -18,7 +18,6 @@ const (
 type options struct {
 	format, into, out, file, base string
 	run                           int
-	valid                         bool
 	journal                       string
 }
 
@@ -37,7 +36,6 @@ func parse(args []string) (o options, err error) {
 		"with --format git: the `folder` that programs are changes of, if they are: commits have whole "+
 			"trees then, and no --file")
 	fs.IntVar(&o.run, "run", 0, "which run of a journal that has several, from 1")
-	fs.BoolVar(&o.valid, "valid", false, "leave invalid candidates out; their children have their parents instead")
 	if o.journal, err = cli.ParseOne(fs, args, "a journal"); err != nil {
 		return o, err
 	}

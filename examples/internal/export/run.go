@@ -67,11 +67,7 @@ func read(o options) (*lineage.Run, error) {
 	case o.run > len(runs):
 		return nil, cli.Usagef("--run %d: %s has %s", o.run, o.journal, count(len(runs), "run"))
 	}
-	r := runs[max(o.run, 1)-1]
-	if o.valid {
-		r = r.Without(func(c lineage.Candidate) bool { return !c.Valid && c.Step > 0 })
-	}
-	return r, nil
+	return runs[max(o.run, 1)-1], nil
 }
 
 // readSound reads the runs of a damaged journal up to the damage.

@@ -181,10 +181,6 @@ func TestFiles(t *testing.T) {
 	if err != nil || string(text) != printed {
 		t.Errorf("%v: the file is not what is printed", err)
 	}
-	valid, err := export(t, "--format", "jsonl", "--valid", path)
-	if err != nil || strings.Contains(valid, `"valid":false`) || len(valid) >= len(printed) {
-		t.Errorf("with --valid: %v: %d bytes of %d", err, len(valid), len(printed))
-	}
 	if score := fmt.Sprintf("%.6g", result.Best.Result.Score); !strings.Contains(printed, score[:6]) {
 		t.Errorf("the best score %s is not in it", score)
 	}
