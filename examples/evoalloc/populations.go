@@ -238,7 +238,6 @@ func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm
 		s, err := peer.Arm(peers.Setting{
 			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order,
 			Noise: p.Noise(), Strict: p.Strict, Temperatures: p.heat, OwnTemperature: p.Given("temperature"),
-			Calls: p.T * p.N / len(p.like),
 		}, func(cfg population.Config) (population.Config, error) {
 			if p.Show[task.ShowAttempts] > 0 {
 				cfg = withAttempts(cfg)

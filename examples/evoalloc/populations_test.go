@@ -34,7 +34,6 @@ func Example_populations() {
 	// openevolve    MAP-Elites on five islands, top and diverse programs shown (OpenEvolve)
 	// shinka        weighted parents, three kinds of patch, a novelty gate (ShinkaEvolve)
 	// gepa          the best program of each case, rewritten by reflection, and merged (GEPA)
-	// omni          GEPA, softmax and OpenEvolve raced, and GEPA begun anew from the best (GEPA's omni)
 	// adaevolve     islands by UCB, exploration that fades while scores rise (AdaEvolve)
 	// beam          five programs, good and unlike each other, parents by both (SkyDiscover's beam search)
 	// best-of-n     five rewrites of one program, and then of the best (SkyDiscover)

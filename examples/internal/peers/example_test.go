@@ -55,7 +55,7 @@ func ExampleNamed() {
 	// Output:
 	// Population(hill, N=8, seed=40, Islands(Elites(40, island 0), Elites(40, island 1)), Weighted(10), diff beside others, full beside others, cross beside others, repair, Shares([0.6 0.3 0.1 0.6]), islands by Random(), Unlike(0.99 by shingles of 5), at temperatures [0 0.5 1])
 	// 64 true
-	// peers: unknown search "alphaevolve": it is one of softmax, greedy, openevolve, shinka, gepa, omni, adaevolve, beam, best-of-n, top-k, llm-evo, evoprompt-ga, evoprompt-de, dgm
+	// peers: unknown search "alphaevolve": it is one of softmax, greedy, openevolve, shinka, gepa, adaevolve, beam, best-of-n, top-k, llm-evo, evoprompt-ga, evoprompt-de, dgm
 }
 
 // Peers can be the arms of one run, which finds out which to go on with.
@@ -82,5 +82,5 @@ func ExamplePeers() {
 		pulls[peers.Names()[i]] = len(arm.Generations)
 	}
 	fmt.Println(pulls)
-	// Output: map[adaevolve:3 beam:6 best-of-n:1 dgm:1 evoprompt-de:1 evoprompt-ga:6 gepa:19 greedy:1 llm-evo:3 omni:1 openevolve:13 shinka:1 softmax:1 top-k:3]
+	// Output: map[adaevolve:1 beam:6 best-of-n:6 dgm:3 evoprompt-de:3 evoprompt-ga:1 gepa:20 greedy:1 llm-evo:3 openevolve:13 shinka:1 softmax:1 top-k:1]
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
@@ -35,10 +34,6 @@ type Setting struct {
 	Temperatures   []float64
 	OwnTemperature bool
 	OnChild        func(evolve.Child)
-	// Start is the program that the search begins with, if it has been scored; nil means the task's.
-	Start *eval.Candidate
-	// Calls are those of the run, for searches that divide them; 0 means 256.
-	Calls int
 	// Spread is the standard deviation of the initial program's score over several evaluations, for searches that
 	// credit gains in such units; 0 means that it is not known, or that there is no noise.
 	Spread float64
@@ -48,7 +43,7 @@ type Setting struct {
 func (s Setting) config() population.Config {
 	c := population.Config{
 		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise,
-		OnChild: s.OnChild, Start: s.Start, Temperatures: s.Temperatures,
+		OnChild: s.OnChild, Temperatures: s.Temperatures,
 	}
 	if s.Strict && s.Noise == nil { // with a Noise the default keeps several, and the older one at a tie
 		c.Archive = population.Top(1)
@@ -61,28 +56,12 @@ type Peer struct {
 	Name    string
 	Summary string // what it is, in one line
 	Source  string // whose rules it has: a repository and a commit, or a paper; "" for a search of this library
-	// Config returns the search; nil for one that consists of others. Its parts are new each time, because searches must
-	// not share them.
+	// Config returns the search. Its parts are new each time, because searches must not share them.
 	Config func(Setting) population.Config
-	// Races names the searches that an [Omni] races.
-	Races []string
 }
 
-// Arm returns the search. change, if not nil, returns what each population that it consists of is to be.
+// Arm returns the search. change, if not nil, returns the configuration in place of the peer's.
 func (p Peer) Arm(s Setting, change func(population.Config) (population.Config, error)) (evolve.Arm, error) {
-	if p.Config == nil {
-		return newOmni(p.Races, s.Calls, s.Seed, func(i int, seed uint32, start *eval.Candidate) (evolve.Arm, error) {
-			of, err := Named(p.Races[i])
-			if err != nil {
-				return nil, err
-			}
-			at := s
-			if at.Seed = seed; start != nil {
-				at.Start = start
-			}
-			return of.Arm(at, change)
-		})
-	}
 	cfg := p.Config(s)
 	if change != nil {
 		var err error
@@ -96,32 +75,30 @@ func (p Peer) Arm(s Setting, change func(population.Config) (population.Config, 
 // Peers returns all peers: what this library does by default, the baseline, and then the other systems.
 func Peers() []Peer {
 	return []Peer{
-		{"softmax", "the best program, rewritten or explored from as a softmax bandit finds better", "", Softmax, nil},
-		{"greedy", "the best program, rewritten", "", Greedy, nil},
+		{"softmax", "the best program, rewritten or explored from as a softmax bandit finds better", "", Softmax},
+		{"greedy", "the best program, rewritten", "", Greedy},
 		{"openevolve", "MAP-Elites on five islands, top and diverse programs shown (OpenEvolve)",
-			"algorithmicsuperintelligence/openevolve 411fb59", OpenEvolve, nil},
+			"algorithmicsuperintelligence/openevolve 411fb59", OpenEvolve},
 		{"shinka", "weighted parents, three kinds of patch, a novelty gate (ShinkaEvolve)",
-			"SakanaAI/ShinkaEvolve 9912af1", Shinka, nil},
+			"SakanaAI/ShinkaEvolve 9912af1", Shinka},
 		{"gepa", "the best program of each case, rewritten by reflection, and merged (GEPA)",
-			"gepa-ai/gepa b265bf9c", GEPA, nil},
-		{"omni", "GEPA, softmax and OpenEvolve raced, and GEPA begun anew from the best (GEPA's omni)",
-			"gepa-ai/gepa b265bf9c", nil, []string{"gepa", "softmax", "openevolve"}},
+			"gepa-ai/gepa b265bf9c", GEPA},
 		{"adaevolve", "islands by UCB, exploration that fades while scores rise (AdaEvolve)",
-			"skydiscover-ai/skydiscover 59643ef", AdaEvolve, nil},
+			"skydiscover-ai/skydiscover 59643ef", AdaEvolve},
 		{"beam", "five programs, good and unlike each other, parents by both (SkyDiscover's beam search)",
-			"skydiscover-ai/skydiscover 59643ef", Beam, nil},
+			"skydiscover-ai/skydiscover 59643ef", Beam},
 		{"best-of-n", "five rewrites of one program, and then of the best (SkyDiscover)",
-			"skydiscover-ai/skydiscover 59643ef", BestOfN, nil},
+			"skydiscover-ai/skydiscover 59643ef", BestOfN},
 		{"top-k", "the best program, rewritten beside the next four (SkyDiscover)",
-			"skydiscover-ai/skydiscover 59643ef", TopK, nil},
+			"skydiscover-ai/skydiscover 59643ef", TopK},
 		{"llm-evo", "mutate, cross, explore and insights under a softmax bandit (LLM-Evo)",
-			"nrouizem/LLM-evo bb6913d", LLMEvo, nil},
+			"nrouizem/LLM-evo bb6913d", LLMEvo},
 		{"evoprompt-ga", "parents by roulette wheel, crossed and mutated in one prompt (EvoPrompt)",
-			"beeevita/EvoPrompt 94caff3", EvoPromptGA, nil},
+			"beeevita/EvoPrompt 94caff3", EvoPromptGA},
 		{"evoprompt-de", "differential evolution: what two differ in, on the best, crossed with a third (EvoPrompt)",
-			"beeevita/EvoPrompt 94caff3", EvoPromptDE, nil},
+			"beeevita/EvoPrompt 94caff3", EvoPromptDE},
 		{"dgm", "an archive of all, parents by score and by few children, and repairs (Darwin Gödel Machine)",
-			"jennyzzt/dgm d88fdd6", DGM, nil},
+			"jennyzzt/dgm d88fdd6", DGM},
 	}
 }
 

@@ -1,10 +1,8 @@
 package peers_test
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -85,77 +83,6 @@ func TestGEPASkipsPerfectMinibatches(t *testing.T) {
 	}
 }
 
-// Where the score of a child asks a model, Omni's slices are of these calls too: each search is stepped, none takes another's
-// slice, and the best is handed on.
-func TestOmniHandsOnWhatAModelScores(t *testing.T) {
-	omni, err := peers.Named("omni")
-	if err != nil {
-		t.Fatal(err)
-	}
-	of, err := text.New(dues.Config(dues.Target{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ n, calls int }{{1, 800}, {8, 800}, {40, 800}, {8, 400}} {
-		n, slice := tt.n, tt.calls/4
-		var calls atomic.Int64
-		arm, err := omni.Arm(peers.Setting{Task: of, LLM: standIn(t, &calls), N: n, Seed: 40, Calls: tt.calls}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm},
-			Budget: evolve.Budget{Calls: tt.calls}}); err != nil {
-			t.Fatal(err)
-		}
-		for i, a := range arm.(peers.Omni).Result().Arms {
-			children, spent := 0, 0
-			for _, g := range a.Generations {
-				children += len(g.Children)
-				for attempts := range g.EachCall {
-					if (evolve.Child{Attempts: attempts}).Answered() {
-						spent++
-					}
-				}
-			}
-			t.Logf("N = %d: search %d: %d children, %d calls", n, i, children, spent)
-			if children < 3 || spent < slice/3 || spent > slice*3/2 {
-				t.Errorf("N = %d: search %d has %d children for %d calls, want a slice of about %d", n, i, children, spent, slice)
-			}
-		}
-	}
-}
-
-// What decides the searches of a race is in its name, so that a journal is not resumed with other flags.
-func TestOmniPrintsWhatDecidesIt(t *testing.T) {
-	omni, err := peers.Named("omni")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain := peers.Setting{Task: duesTask(t), LLM: standIn(t, new(atomic.Int64)), N: 4, Seed: 40, Calls: 80}
-	names := map[string]string{}
-	for what, change := range map[string]func(*peers.Setting){
-		"nothing":      func(*peers.Setting) {},
-		"seed":         func(s *peers.Setting) { s.Seed++ },
-		"window":       func(s *peers.Setting) { s.Window = 3 },
-		"N":            func(s *peers.Setting) { s.N = 5 },
-		"noise":        func(s *peers.Setting) { s.Noise = &evolve.Noise{} },
-		"temperatures": func(s *peers.Setting) { s.Temperatures = []float64{0, 1} },
-		"calls":        func(s *peers.Setting) { s.Calls++ },
-	} {
-		s := plain
-		change(&s)
-		arm, err := omni.Arm(s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		name := fmt.Sprint(arm)
-		if other, seen := names[name]; seen {
-			t.Errorf("another %s and another %s have one name: %s", what, other, name)
-		}
-		names[name] = what
-	}
-}
-
 // With scores of another scale than 0 to 1 a parent may have more than 1 in each case, or just 1, and is rewritten.
 func TestGEPARewritesOnOtherScales(t *testing.T) {
 	for _, tt := range []struct {
@@ -188,35 +115,6 @@ func TestGEPARewritesOnOtherScales(t *testing.T) {
 		if err != nil || res.Stop != evolve.StopBudget || calls.Load() < 10 {
 			t.Errorf("%s: stopped by %s after %d children were asked for: %v", tt.reason, res.Stop, calls.Load(), err)
 		}
-	}
-}
-
-// A race whose children are scored by a model is made again from its journal without a call, with the same draws, grants
-// and ends of slices.
-func TestOmniIsRecalled(t *testing.T) {
-	omni, err := peers.Named("omni")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "run.journal")
-	var lives [2]int64
-	var made [2][]string
-	for i := range lives {
-		var calls atomic.Int64
-		c := dues.Config(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-			calls.Add(1)
-			return dues.Target{}.Generate(ctx, req)
-		}))
-		of, err := text.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, res := search(t, t.Context(), omni, peers.Setting{Task: of, LLM: standIn(t, &calls), N: 8, Seed: 40, Calls: 400},
-			path, 12)
-		lives[i], made[i] = calls.Load(), children(res)
-	}
-	if lives[0] < 300 || lives[1] != 0 || !slices.Equal(made[0], made[1]) || len(made[0]) < 12 {
-		t.Errorf("calls of the two lives: %v; their children\n%q\nand\n%q", lives, made[0], made[1])
 	}
 }
 

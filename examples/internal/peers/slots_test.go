@@ -44,7 +44,7 @@ func busy(t *testing.T, p Peer, s Setting, calls int) float64 {
 		work.Add(int64(pause))
 		return mover(ctx, req)
 	})
-	s.Task, s.LLM, s.Seed, s.Calls = newSixNumbers(t), llm.Limit(slow, 16), 3, calls
+	s.Task, s.LLM, s.Seed = newSixNumbers(t), llm.Limit(slow, 16), 3
 	arm, err := p.Arm(s, nil)
 	if err != nil {
 		t.Fatal(err)

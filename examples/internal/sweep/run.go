@@ -175,7 +175,7 @@ func (o *options) newMethods() (methods []sweep.Method) {
 // newPopulation returns another system's search as a method. Those with one program are strict, as the paper's are.
 func newPopulation(peer peers.Peer, n int) sweep.Method {
 	return sweep.Method{Name: peer.Name, N: n, New: func(s sweep.Setup) (sweep.Searches, error) {
-		p, err := peer.Arm(peers.Setting{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Strict: true, Calls: s.T * s.N}, nil)
+		p, err := peer.Arm(peers.Setting{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Strict: true}, nil)
 		return sweep.Searches{Arms: []evolve.Arm{p}}, err
 	}}
 }
