@@ -26,7 +26,6 @@ var prints = map[string]string{
 	"newoperator": `(?s)rewrite +\d+ children, .*warned +\d+ children.*after 400 calls`,
 	"newsearch":   `best 0\.\d+ after 200 calls`,
 	"resume":      `(?s)killed: .*after 200 calls, of which this process made (\d|\d\d|1\d\d) `,
-	"layers":      `(?s)the best line is off by 0\.\d+, and with a router over [2-4] lines by 0\.\d+.*solve`,
 	"gofunc":      `(?s)the best has the first function's speed times \d.*package sorting`,
 	"agent":       `(?s)score 16 after 7 calls, 2 tries and 2 evaluations:.*-- decode.go --.*-- encode.go --`,
 	"tree":        `(?s)score 16 after 32 calls:.*-- decode.go --.*-- encode.go --`,

@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"evolve/internal/costs", "evolve/internal/step"}, // what a call of each arm comes to; what a step asks
 	{"evolve"},
 	{"evolve/population", "evolve/audit", "evolve/breadth"}, // searches, and what they are made of
-	{"evolve/population/*", "evolve/agent", "evolve/layers"},
+	{"evolve/population/*", "evolve/agent"},
 	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
 	{"evolve/view", "evolve/analysis/*", "evolve/sweep"},
 	{"examples", "examples/*"}, // programs, which have an order of their own
@@ -114,8 +114,6 @@ var core = map[string][]string{
 		"/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
 	"evolve/lineage": {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "/internal/", "/llm", "/eval",
 		"/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
-	"evolve/layers": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
-		"/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
 		"/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/report": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
