@@ -53,7 +53,7 @@ type Starter interface {
 	Start(ctx context.Context, turn *Turn) error
 }
 
-// A claimant is an arm that says how noisy its task is. A [Breeder] is one, and so are what embeds it and an Allocator.
+// A claimant is an arm that says how noisy its task is. A [Breeder] is one, and so is what embeds it.
 type claimant interface {
 	noise() *Noise
 	claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error)

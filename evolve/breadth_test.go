@@ -204,26 +204,16 @@ func TestJournalOfArmsThatDifferInBreadth(t *testing.T) {
 
 // A journal belongs to the breadth with which it was begun.
 func TestJournalOfAnotherBreadth(t *testing.T) {
-	nested := func(list []evolve.Arm) []evolve.Arm {
-		al, err := evolve.NewAllocator(evolve.Config{Arms: list, Policy: &bandit.UCB1{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []evolve.Arm{al}
-	}
-	plain := func(list []evolve.Arm) []evolve.Arm { return list }
 	for _, tt := range []struct {
 		reason    string
 		then, now evolve.Breadth
-		in        func([]evolve.Arm) []evolve.Arm
 		same      bool
 	}{
-		{"the same again", breadth.Adaptive{}, breadth.Adaptive{Waste: 0.3}, plain, true},
-		{"another value of time", breadth.Adaptive{}, breadth.Adaptive{Second: 1}, plain, false},
-		{"another kind that begins alike", breadth.Adaptive{}, breadth.Fixed(2), plain, false},
-		{"none then", nil, breadth.Fixed(evolve.DefaultN), plain, false},
-		{"none now", breadth.Fixed(evolve.DefaultN), nil, plain, false},
-		{"within an allocator", breadth.Adaptive{}, breadth.Adaptive{Max: 32}, nested, false},
+		{"the same again", breadth.Adaptive{}, breadth.Adaptive{Waste: 0.3}, true},
+		{"another value of time", breadth.Adaptive{}, breadth.Adaptive{Second: 1}, false},
+		{"another kind that begins alike", breadth.Adaptive{}, breadth.Fixed(2), false},
+		{"none then", nil, breadth.Fixed(evolve.DefaultN), false},
+		{"none now", breadth.Fixed(evolve.DefaultN), nil, false},
 	} {
 		path := journalPath(t)
 		var err error
@@ -234,7 +224,7 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 			}
 			target := -1.0 // reached from the start: no draw is compared
 			j := openJournal(t, path)
-			_, err = evolve.Run(t.Context(), evolve.Config{Arms: tt.in(list), Policy: &bandit.UCB1{},
+			_, err = evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{},
 				Budget: evolve.Budget{Target: &target}, Journal: j})
 			j.Close()
 		}

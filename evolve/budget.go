@@ -146,16 +146,6 @@ func (b Budget) limited() bool {
 	return b.Target != nil || slices.ContainsFunc(limits, func(l limit) bool { return l.ends && l.value(b) > 0 })
 }
 
-// shared returns the name of the first limit that only a whole run can keep, or "".
-func (b Budget) shared() string {
-	for _, l := range limits {
-		if l.whole && l.value(b) > 0 {
-			return l.Name
-		}
-	}
-	return ""
-}
-
 // fingerprint returns each limit by its field's name, as it is in force and not as it was given. A run whose
 // Stalls was left to its default is the same as one that gives that number.
 func (b Budget) fingerprint() journal.Fingerprint {
@@ -270,9 +260,6 @@ type limit struct {
 	// a larger one as if it had only paused. The others decide how many children the last generations have, or what is
 	// searched.
 	raisable bool
-	// whole limits are kept call by call or by the clock, which an Allocator inside a run does not see. So only a whole
-	// run can keep them.
-	whole bool
 	// even limits are used up alike by the calls of every arm, so none is dearer for them.
 	even bool
 }
@@ -286,20 +273,20 @@ var limits = []limit{
 		Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations",
 			Ended: "the budget of evaluations was used up"}},
 		func(b Budget) int { return b.Evaluations }, func(a ledger.Amounts) int { return a.Evaluations }),
-	summed(limit{ends: true, raisable: true, whole: true,
+	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens", Ended: "the budget of tokens was used up"}},
 		func(b Budget) int64 { return b.Tokens }, func(a ledger.Amounts) int64 { return a.Tokens }),
-	summed(limit{ends: true, raisable: true, whole: true,
+	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs", Ended: "the budget of FLOPs was used up"}},
 		func(b Budget) float64 { return b.FLOPs }, func(a ledger.Amounts) float64 { return a.FLOPs }),
-	summed(limit{ends: true, raisable: true, whole: true,
+	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money was used up"}},
 		func(b Budget) float64 { return b.Money }, func(a ledger.Amounts) float64 { return a.Money }),
-	summed(limit{ends: true, raisable: true, whole: true,
+	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s", Ended: "the time for evaluations was used up"}},
 		func(b Budget) time.Duration { return b.EvalTime }, func(a ledger.Amounts) time.Duration { return a.EvalTime }),
 	tuneEvaluations(),
-	plain(limit{ends: true, raisable: true, whole: true,
+	plain(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "WallTime", Counts: "Time", Unit: "s", Ended: "the time was over"}},
 		func(b Budget) time.Duration { return b.WallTime }),
 	stalls(),
@@ -342,7 +329,7 @@ func summed[T number](l limit, of func(Budget) T, amount func(ledger.Amounts) T)
 
 // tuneEvaluations is a limit of which 0 means none at all. Journals of runs that tune nothing do not name it.
 func tuneEvaluations() limit {
-	l := summed(limit{Limit: Limit{Name: "TuneEvaluations", Counts: "Tune evaluations", Unit: "evaluations"}, whole: true},
+	l := summed(limit{Limit: Limit{Name: "TuneEvaluations", Counts: "Tune evaluations", Unit: "evaluations"}},
 		func(b Budget) int { return b.TuneEvaluations }, func(a ledger.Amounts) int { return a.TuneEvaluations })
 	l.passed = func(b Budget, a ledger.Amounts) bool { return a.TuneEvaluations > max(b.TuneEvaluations, 0) }
 	l.printed = func(b Budget) string {

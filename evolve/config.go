@@ -42,14 +42,9 @@ type Config struct {
 	Observer func(Event)
 }
 
-// Errors that a caller may look for.
-var (
-	// ErrDone is returned by the Step of an [Allocator] that has nothing left to step.
-	ErrDone = errors.New("evolve: every arm of the allocator is done, or its budget has run out")
-	// ErrInvalidStart says that an arm begins with an invalid program, and [Config.ValidStart] forbids that. The
-	// reason is in the Start of the arm's result.
-	ErrInvalidStart = errors.New("an arm begins with an invalid program")
-)
+// ErrInvalidStart says that an arm begins with an invalid program, and [Config.ValidStart] forbids that. The
+// reason is in the Start of the arm's result.
+var ErrInvalidStart = errors.New("an arm begins with an invalid program")
 
 // withDefaults returns c with its defaults filled in. Only with one arm has the policy a default: with several
 // it is what the run is about, and a silent choice would be a result that nobody asked for.

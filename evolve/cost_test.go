@@ -101,24 +101,3 @@ func TestCostsAreResumed(t *testing.T) {
 		}
 	}
 }
-
-// An allocator inside a run tells its policy too, in the unit of its own budget.
-func TestAllocatorsHearOfCosts(t *testing.T) {
-	told := &heard{Policy: &bandit.ExpectedImprovement{}}
-	asks := &asker{n: 40, l: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
-		return ok("a", req.Seed), nil
-	})}
-	cheap := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0").Task, LLM: climber, N: 1, Seed: 30})
-	inner, err := evolve.NewAllocator(evolve.Config{Arms: []evolve.Arm{asks, cheap}, Policy: told,
-		Budget: evolve.Budget{Calls: 500}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{inner}, Policy: bandit.Random{},
-		Budget: evolve.Budget{Rounds: 30}}); err != nil {
-		t.Fatal(err)
-	}
-	if last := told.costs[len(told.costs)-1]; len(last) != 2 || last[0] != 40 || last[1] != 1 {
-		t.Errorf("costs %v, want [40 1]: a step of one asks forty times", last)
-	}
-}

@@ -60,14 +60,6 @@ var earlierKinds = map[string]func(t *testing.T, l llm.LLM) []evolve.Arm{
 	"tuned": func(t *testing.T, _ llm.LLM) []evolve.Arm {
 		return []evolve.Arm{&tunes{t: t, e: length{&atomic.Int64{}}, programs: []string{"a", "bb", "ccc", "a"}}}
 	},
-	"allocator": func(t *testing.T, l llm.LLM) []evolve.Arm {
-		list := earlierGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 3, Seed: 40}, 2)
-		a, err := evolve.NewAllocator(evolve.Config{Arms: list, Policy: &bandit.UCB1{C: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []evolve.Arm{a}
-	},
 	"steady": func(t *testing.T, l llm.LLM) []evolve.Arm {
 		return earlierGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: l, N: 9, Seed: 40, Window: 3,
 			Order: evolve.AsTheyEnd}, 1)

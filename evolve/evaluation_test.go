@@ -36,14 +36,12 @@ func TestCallsOfEvaluatorsAreRecalled(t *testing.T) {
 	for _, tt := range []struct {
 		reason      string
 		k, inFlight int
-		nested      bool
 		noisy       bool
 		fails       uint32 // of so many calls of the judge one fails
 	}{
-		{"one arm", 1, 1, false, false, 0},
-		{"a judge that fails", 2, 1, false, true, 3},
-		{"several in flight, that share programs", 3, 3, false, false, 4},
-		{"arms of an allocator", 2, 1, true, false, 0},
+		{"one arm", 1, 1, false, 0},
+		{"a judge that fails", 2, 1, true, 3},
+		{"several in flight, that share programs", 3, 3, false, 4},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var sent int
@@ -76,13 +74,6 @@ func TestCallsOfEvaluatorsAreRecalled(t *testing.T) {
 					} else {
 						cfg.Arms = append(cfg.Arms, newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: model, N: 3, Seed: seed}))
 					}
-				}
-				if tt.nested {
-					al, err := evolve.NewAllocator(evolve.Config{Arms: cfg.Arms, Policy: &bandit.UCB1{}})
-					if err != nil {
-						t.Fatal(err)
-					}
-					cfg.Arms, cfg.Policy = []evolve.Arm{al}, nil
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 				defer cancel()

@@ -59,57 +59,6 @@ func ExampleGreedy() {
 	// generation 3: 8 children, best -67
 }
 
-func ExampleAllocator() {
-	ctx := context.Background()
-	var tasks []evolve.Arm
-	for range 2 { // one allocator a task; the outer run decides between tasks
-		seeds, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: adder, N: 4, Seed: 40}, 3)
-		if err != nil {
-			log.Fatal(err)
-		}
-		a, err := evolve.NewAllocator(evolve.Config{Arms: seeds, Policy: bandit.Normalize(&bandit.UCB1{}, -100, 0)})
-		if err != nil {
-			log.Fatal(err)
-		}
-		tasks = append(tasks, a)
-	}
-	result, err := evolve.Run(ctx, evolve.Config{Arms: tasks, Policy: bandit.Random{}, Budget: evolve.Budget{Rounds: 30}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(len(result.Rounds), result.Calls)
-	// Output: 30 120
-}
-
-// An allocator stepped by hand, in a loop of one's own.
-func ExampleErrDone() {
-	a, err := evolve.NewAllocator(evolve.Config{
-		Arms:   []evolve.Arm{search(4), search(8)},
-		Policy: bandit.Normalize(&bandit.UCB1{}, -100, 0),
-		Budget: evolve.Budget{RoundsPerArm: 2},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for {
-		g, err := a.Step(context.Background(), nil)
-		if errors.Is(err, evolve.ErrDone) {
-			break
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println("step", g.Index, "with", len(g.Children), "of at most", a.Calls(), "calls: best", a.Best().Result.Score)
-	}
-	fmt.Println(a.Done(), a.Result().Arms[1].Best.Result.Score)
-	// Output:
-	// step 1 with 4 of at most 8 calls: best -87
-	// step 2 with 8 of at most 8 calls: best -85
-	// step 3 with 8 of at most 8 calls: best -76
-	// step 4 with 4 of at most 8 calls: best -76
-	// true -76
-}
-
 // Limits of what calls cost. Nothing is sent that might pass them, so a little is left.
 func ExampleBudget_costs() {
 	priced := tiny

@@ -36,13 +36,8 @@ func (c Config) fingerprint() journal.Fingerprint {
 func breadths(arms []Arm) string {
 	names := make([]string, len(arms))
 	for i, arm := range arms {
-		switch a := arm.(type) {
-		case interface{ Breadth() Breadth }:
-			if b := a.Breadth(); b != nil {
-				names[i] = nameOf(b)
-			}
-		case interface{ breadths() string }:
-			names[i] = a.breadths()
+		if a, ok := arm.(interface{ Breadth() Breadth }); ok && a.Breadth() != nil {
+			names[i] = nameOf(a.Breadth())
 		}
 	}
 	if len(slices.Compact(slices.Clone(names))) == 1 {
@@ -51,8 +46,8 @@ func breadths(arms []Arm) string {
 	return "[" + strings.Join(names, "; ") + "]"
 }
 
-// takesTies reports whether arm, or the one that it wraps, is a greedy search that is not Strict, or an Allocator
-// with one. An arm that embeds one may take in other children, so of is not the arm, and nothing is known.
+// takesTies reports whether arm, or the one that it wraps, is a greedy search that is not Strict. An arm that
+// embeds one may take in other children, so of is not the arm, and nothing is known.
 func takesTies(arm Arm) bool {
 	for arm != nil {
 		if a, ok := arm.(interface{ takesTies() (of Arm, ties bool) }); ok {

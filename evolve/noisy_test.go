@@ -314,19 +314,6 @@ func TestFreshSamplesAreMadeUpFor(t *testing.T) {
 	}
 }
 
-// The best of an allocator is claimed by the arm that found it.
-func TestAllocatorClaims(t *testing.T) {
-	g := &gauge{sd: 1, seed: 2}
-	inner, err := evolve.NewAllocator(evolve.Config{Arms: []evolve.Arm{noisyGreedy(t, g, nil)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{inner}, Budget: evolve.Budget{Evaluations: 60}})
-	if res.Fresh == nil || res.Fresh.N() != 8 || int(g.made.Load()) != res.Evaluations || res.Evaluations > 60 {
-		t.Errorf("%+v: %d evaluations made, %d counted: %s", res.Fresh, g.made.Load(), res.Evaluations, res.Unconfirmed)
-	}
-}
-
 func TestNoisyFieldsAreChecked(t *testing.T) {
 	for _, tt := range []struct {
 		noise evolve.Noise

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"sync/atomic"
 	"time"
 
@@ -124,13 +123,6 @@ func (t *Turn) tell(b birth) error {
 	s.Tell(b.child.address())
 	if b.child.HasProgram() {
 		b.child.Hash = record.KeyOf(b.child.Program).String()
-	}
-	if search := s.Search(); search != "" {
-		b.child.Labels = maps.Clone(b.child.Labels)
-		if b.child.Labels == nil {
-			b.child.Labels = make(map[string]string)
-		}
-		b.child.Labels["search"] = search
 	}
 	err := t.shared.record(s.Pull, s.Past, b)
 	if s.Pull >= 0 {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/killtest"
@@ -227,34 +226,5 @@ func TestNotRaised(t *testing.T) {
 		if _, _, err := jb.run(t.Context(), t, path); !errors.Is(err, journal.ErrDiverged) {
 			t.Errorf("%s: %v, want ErrDiverged", reason, err)
 		}
-	}
-}
-
-// An allocator inside a run goes on with it.
-func TestRaisedWithAnAllocatorInside(t *testing.T) {
-	path := journalPath(t)
-	for _, tt := range []struct {
-		tokens int64
-		limit  string
-	}{{2500, "Tokens"}, {1e6, "Calls"}} {
-		j, err := journal.Open(path, journal.Config{Resume: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 6, Seed: 40}, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		inner, err := evolve.NewAllocator(evolve.Config{Arms: list, Policy: &bandit.UCB1{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{inner}, Journal: j,
-			Budget: evolve.Budget{Calls: 60, Tokens: tt.tokens,
-				Models: []llm.Model{{Key: "m", MaxTokens: 100, ActiveParams: 1}}}})
-		if err != nil || res.Limit != tt.limit {
-			t.Fatalf("%d tokens: stopped by %s %s after %d calls: %v", tt.tokens, res.Stop, res.Limit, res.Calls, err)
-		}
-		j.Close()
 	}
 }

@@ -455,31 +455,6 @@ func TestBudgetOfServersThatLie(t *testing.T) {
 	}
 }
 
-// A limit that an allocator inside a run does not keep is refused, not passed in silence; one that holds
-// from the start is no error.
-func TestAllocatorBudget(t *testing.T) {
-	m := []llm.Model{{Key: "m", ActiveParams: 1, MaxTokens: 1, Price: &llm.Price{}}}
-	for want, b := range map[string]evolve.Budget{
-		"Tokens": {Tokens: 1, Models: m}, "FLOPs": {FLOPs: 1, Models: m}, "Money": {Money: 1, Models: m},
-		"EvalTime": {EvalTime: 1, EvalWorst: 1}, "WallTime": {WallTime: 1},
-	} {
-		if _, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 2, 2), Policy: noisy{}, Budget: b}); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
-	}
-	target := -1.0
-	a, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 2, 2), Policy: noisy{},
-		Budget: evolve.Budget{Target: &target}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{a}, Budget: evolve.Budget{Rounds: 5}})
-	if res.Stop != evolve.StopExhausted {
-		t.Errorf("stopped by %s", res.Stop)
-	}
-}
-
 // Waiting for a place takes none of the time that an evaluation may take.
 func TestEvalTimeDoesNotCountTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

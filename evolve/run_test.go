@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -324,47 +323,6 @@ func TestRunFromInvalidStart(t *testing.T) {
 	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Rounds: 1}})
 	if res.Arms[0].Start.Result.Reason == "" || !res.Best.Result.Valid || res.Best.Result.Score != -3 {
 		t.Errorf("start %+v, best %+v", res.Arms[0].Start, res.Best)
-	}
-}
-
-func TestAllocatorsNest(t *testing.T) {
-	var outer []evolve.Arm
-	var inner []*evolve.Allocator
-	for range 3 {
-		a, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 4, 5), Policy: &bandit.UCB1{},
-			Budget: evolve.Budget{RoundsPerArm: 2}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		outer, inner = append(outer, a), append(inner, a)
-	}
-	res := mustRun(t, evolve.Config{Arms: outer, Policy: noisy{}, Budget: evolve.Budget{Calls: 83}})
-	if res.Calls != 83 || res.Stop != evolve.StopBudget {
-		t.Errorf("%d calls, stopped by %s", res.Calls, res.Stop)
-	}
-	var best eval.Candidate
-	calls := 0
-	for _, a := range inner {
-		calls += a.Result().Calls
-		if a.Best().Better(best) {
-			best = a.Best()
-		}
-	}
-	if calls != 83 || best.Program != res.Best.Program {
-		t.Errorf("the inner runs made %d calls; best %q and %q", calls, best.Program, res.Best.Program)
-	}
-	for _, a := range inner {
-		for !a.Done() {
-			if _, err := a.Step(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := a.Step(t.Context(), nil); !errors.Is(err, evolve.ErrDone) {
-			t.Errorf("after the end: %v", err)
-		}
-		if got := len(a.Result().Rounds); got != 8 {
-			t.Errorf("%d rounds, want 4 arms' 2 each", got)
-		}
 	}
 }
 

@@ -275,7 +275,7 @@ func cutAfterBegin(t *testing.T, path string) {
 	}
 }
 
-// Every child is told of once, whoever made it: a Breeder, an arm by hand, an allocator's arm, several in flight.
+// Every child is told of once, whoever made it: a Breeder, an arm by hand, several in flight.
 func TestEachChildIsToldOnce(t *testing.T) {
 	tk := newNumbers(t, "0")
 	for _, tt := range []struct {
@@ -286,20 +286,11 @@ func TestEachChildIsToldOnce(t *testing.T) {
 		{"arms by hand", func() []evolve.Arm {
 			return []evolve.Arm{&careless{task: tk, llm: climber, seed: 1}, &careless{task: tk, llm: climber, seed: 2}}
 		}},
-		{"arms within an arm", func() []evolve.Arm {
-			inner, err := evolve.NewAllocator(evolve.Config{Arms: arms(t, 2, 3), Policy: &bandit.UCB1{},
-				Budget: evolve.Budget{Calls: 100}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return append(arms(t, 1, 2), inner)
-		}},
 	} {
 		path := filepath.Join(t.TempDir(), "run.journal")
 		j := openJournal(t, path)
 		told := 0
 		var seen, generations []evolve.Child
-		searches := map[string]bool{}
 		res := mustRun(t, evolve.Config{Arms: tt.arms(), Policy: &bandit.UCB1{C: 1}, InFlight: 2,
 			Budget: evolve.Budget{Calls: 30}, Journal: j, Observer: func(e evolve.Event) {
 				switch e.Kind {
@@ -320,12 +311,6 @@ func TestEachChildIsToldOnce(t *testing.T) {
 		if f := readTold(t, path); len(f.children) != told || told != len(generations) || told == 0 {
 			t.Errorf("%s: %d records and %d events of %d children", tt.reason, len(f.children), told, len(generations))
 		}
-		for i := range seen { // an allocator's arms have IDs of their own
-			if search, ok := seen[i].Labels["search"]; ok {
-				searches[search] = true
-				seen[i].Labels = nil
-			}
-		}
 		for _, c := range generations {
 			c.Duplicate, c.Result = false, c.Result.Clone()
 			found := 0
@@ -337,9 +322,6 @@ func TestEachChildIsToldOnce(t *testing.T) {
 			if found == 0 {
 				t.Fatalf("%s: no event is of child %+v", tt.reason, c)
 			}
-		}
-		if inner := tt.reason == "arms within an arm"; inner != searches["0"] || inner != searches["1"] {
-			t.Errorf("%s: the children say that they are of %v", tt.reason, searches)
 		}
 		if res.Calls != 30 {
 			t.Errorf("%s: %d calls", tt.reason, res.Calls)

@@ -44,17 +44,6 @@ func (t *Turn) of() *step.Step {
 	return t.step
 }
 
-// inner returns a turn for one of the arms of an arm that consists of several, with at most n of the calls of t, so
-// that an arm within arms cannot pass what the run set aside. It keeps accounts of its own beside those of t, because
-// the inner allocation has to know the calls of that arm alone.
-func (t *Turn) inner(arm, n int) *Turn {
-	s := t.of()
-	if s == nil { // stepped by hand: the limit of an inner allocation holds all the same
-		return &Turn{calls: min(n, t.Calls())}
-	}
-	return &Turn{step: s.Inside(fmt.Sprint(arm)), shared: t.shared, calls: min(n, t.calls)}
-}
-
 // KindChild is the kind of a call that asks for a child.
 const KindChild = step.KindChild
 

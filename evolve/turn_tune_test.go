@@ -10,8 +10,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/task"
 )
 
 // length scores a program by its length, and counts how often it is asked.
@@ -103,21 +101,5 @@ func TestTune(t *testing.T) {
 	if r, err := none.Tune(t.Context(), length{&atomic.Int64{}}, "four"); err != nil || r.Score != 4 ||
 		none.TuneBudget() != math.MaxInt {
 		t.Errorf("by hand: %v, %v", r, err)
-	}
-}
-
-// An allocator inside a run cannot keep a limit that is the whole run's.
-func TestAllocatorHasNoTuneBudget(t *testing.T) {
-	tk, err := task.New(task.Spec{Name: "t", Initial: "p", Evaluator: length{&atomic.Int64{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: tk, LLM: llm.Func(nil), N: 1}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := evolve.NewAllocator(evolve.Config{Arms: arms, Budget: evolve.Budget{TuneEvaluations: 5}}); err == nil ||
-		!strings.Contains(err.Error(), "TuneEvaluations") {
-		t.Errorf("error %v, want one that names the limit", err)
 	}
 }

@@ -50,12 +50,6 @@ type pull struct {
 	first      int            // the first of the rows
 }
 
-// A birth names a child of a search that allocates to searches of its own, each of which counts its children from 1.
-type birth struct {
-	search string
-	id     int
-}
-
 // NewBuilder returns a Builder of a run of which nothing is known.
 func NewBuilder() *Builder {
 	return &Builder{

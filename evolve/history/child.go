@@ -83,35 +83,16 @@ func (b *Builder) stepOf(p *pull, step int) {
 // proposal returns the child that a record tells of.
 func (b *Builder) proposal(p *pull, r record.Record, from ended, known bool) Child {
 	a := &b.run.Arms[p.arm]
-	search := r.Labels["search"]
 	c := Child{Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, Proposal: r.Proposal, Model: from.model,
 		Program: r.Program,
 		Cost:    from.cost, Spent: b.run.Spent.sum(), Time: b.run.Clock.Now(), Stamp: r.Time, Record: b.records}
-	c.ID, c.Parents, c.Labels = a.idOf(search, r.ID), make([]int, len(r.Parents)), b.share(r.Labels)
-	for i, parent := range r.Parents {
-		c.Parents[i] = a.idOf(search, parent)
-	}
+	c.Parents, c.Labels = append([]int{}, r.Parents...), b.share(r.Labels) // [] of none in JSON, and not null
 	if !c.Valid {
 		c.Score, c.SD, c.Samples = 0, 0, 0
 	}
 	c.State, c.Reason = b.became(r, from, known)
 	c.Improved = a.Take(c.score())
 	return c
-}
-
-// idOf returns the ID of a child in all of the arm. The initial program has 0 everywhere.
-func (a *Arm) idOf(search string, id int) int {
-	if search == "" || id == 0 {
-		return id
-	}
-	if a.inner == nil {
-		a.inner = map[birth]int{}
-	}
-	b := birth{search, id}
-	if _, known := a.inner[b]; !known {
-		a.inner[b] = len(a.inner) + 1
-	}
-	return a.inner[b]
 }
 
 // same reports whether two children are told of alike.

@@ -70,9 +70,8 @@ type Arm struct {
 	Steps  int     // that ended or are under way
 	Totals Totals  // what its children brought, but for those of pulls that are not over; Cost has the calls of its pulls
 
-	born  map[int]int   // rows by ID
-	inner map[birth]int // IDs of the children of searches within
-	draws int           // of it until now
+	born  map[int]int // rows by ID
+	draws int         // of it until now
 }
 
 // A Start is the program that a search begins with.
@@ -118,8 +117,7 @@ type Child struct {
 	Round int // in Run.Rounds
 	Step  int // of its search, from 1
 	Index int // in its step, from 0
-	// Proposal is what was told of it. Where an arm is several searches, each of which counts from 1, its IDs are those of
-	// all of the arm. Labels are not to be changed.
+	// Proposal is what was told of it. Labels are not to be changed.
 	books.Proposal
 	Model   string // that was asked last; "" if none was, or attempts name none
 	Program string // its key; "" for none

@@ -41,8 +41,8 @@ type Candidate struct {
 	books.Proposal
 	// Parents are positions in Run.Candidates, with the one that it was made from first. Those of the Proposal are IDs.
 	Parents []int
-	// Unknown are the IDs of parents that the journal does not tell apart. In journals of earlier versions nested
-	// allocators, whose searches are one arm, each count their children from 1.
+	// Unknown are the IDs of parents that the journal does not have, or does not tell apart. In runs that had an allocator
+	// within another, the searches of an arm each count their children from 1.
 	Unknown []int
 	// Program is its text, and Key the SHA-256 by which the journal names it. Both are "" if the reply held no
 	// program. In journals of earlier versions a program that was refused before it was evaluated has a key and no

@@ -11,8 +11,7 @@ import (
 
 // Ledgers has a row for each operator, selector, model, instruction and settings that children were made by: by kind
 // and by name. Names are printable lines of at most 300 bytes, those of labels 200; of each kind the first 1000 have
-// rows, and "others" has the rest. A page of the run's journal shows the same, but for lifts in an arm of several
-// searches: a result does not say which search a child belongs to.
+// rows, and "others" has the rest. A page of the run's journal shows the same.
 type Ledgers map[string]map[string]Ledger
 
 // A Ledger sums what came of the children that name something, and what they cost.
@@ -52,7 +51,7 @@ type account struct {
 // A course is what is known of an arm while its children are counted.
 type course struct {
 	history.Course
-	scores map[int]history.Score // by ID; nil where two children share one, as in an arm of several searches
+	scores map[int]history.Score // by ID
 }
 
 // accounts counts the children of a run, and those of each of its arms, in which it has the number 0. What a search had
@@ -69,10 +68,7 @@ func accounts(r *evolve.Result, active int64) (run account, arms []account) {
 	for i, arm := range r.Arms {
 		arms = append(arms, account{history.NewLedger(), within})
 		start := history.Score{Value: arm.Start.Result.Score, Valid: arm.Start.Result.Valid}
-		courses[i].Best = start
-		if !countAlike(arm) {
-			courses[i].scores = map[int]history.Score{0: start}
-		}
+		courses[i].Best, courses[i].scores = start, map[int]history.Score{0: start}
 	}
 	for arm, g := range generations(r) {
 		courses[arm].begin(g.Children)
@@ -123,8 +119,8 @@ func scoreOf(c evolve.Child) history.Score {
 // begin begins a step that made these children: one of them may be the parent of another.
 func (c *course) begin(children []evolve.Child) {
 	c.Step()
-	if c.scores != nil {
-		for _, child := range children {
+	for _, child := range children {
+		if child.ID > 0 { // else its search does not number its children
 			c.scores[child.ID] = scoreOf(child)
 		}
 	}
@@ -152,20 +148,6 @@ func generations(r *evolve.Result) iter.Seq2[int, evolve.Generation] {
 			}
 		}
 	}
-}
-
-// countAlike reports whether two children of an arm share an ID: then nobody knows whose parent is meant.
-func countAlike(arm evolve.ArmResult) bool {
-	seen := map[int]bool{}
-	for _, g := range arm.Generations {
-		for _, c := range g.Children {
-			if seen[c.ID] {
-				return true
-			}
-			seen[c.ID] = true
-		}
-	}
-	return false
 }
 
 // ledgers returns the rows, nil if children name nothing but one model.

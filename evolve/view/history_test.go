@@ -49,33 +49,6 @@ func TestEarlierJournal(t *testing.T) {
 	}
 }
 
-// A search may allocate to searches of its own, each of which counts its children from 1. A child's parents are those
-// of its own one.
-func TestSearchesWithin(t *testing.T) {
-	l := newLog("1", "within")
-	for pull, c := range []struct {
-		search    string
-		id        int
-		parent    int
-		score     float64
-		wantID    int
-		wantKnown int // the parent's ID in all
-	}{{"0", 1, 0, 1, 1, 0}, {"1", 1, 0, 2, 2, 0}, {"0", 2, 1, 3, 3, 1}, {"1", 2, 1, 4, 4, 2}} {
-		l.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: new(int)})
-		l.Add(record.Record{Kind: record.Child, Pull: &pull, Child: new(int), Step: 1,
-			Program: strings.Repeat(c.search, c.id), Proposal: books.Proposal{ID: c.id, Parents: []int{c.parent},
-				Labels: map[string]string{"search": c.search}, State: books.StateValid, Valid: true, Score: c.score}})
-		s := l.State(rowCursor{}).Children
-		if s.ID[pull] != c.wantID || s.Parents[pull][0] != c.wantKnown {
-			t.Errorf("child %d of search %s is %d with the parent %d, want %d with %d", c.id, c.search, s.ID[pull],
-				s.Parents[pull][0], c.wantID, c.wantKnown)
-		}
-	}
-	if line := l.State(rowCursor{}).Line; len(line) != 2 || line[0].Program != "1" || line[1].Program != "11" {
-		t.Errorf("the line is %+v, want the two programs of search 1", line)
-	}
-}
-
 // Two runs in one file are one history: the searches of the second come after those of the first.
 func TestTwoRunsInOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.journal")

@@ -41,10 +41,10 @@ func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int) *
 	if s == nil {
 		return w
 	}
-	w.step = s.inside(s.search)
-	w.step.child = child
+	w.step = s.inside(child)
 	if s.Journal != nil {
-		w.id = s.Journal.Claim(record.KeyOf("session", fmt.Sprint(s.Journal.Runs()), fmt.Sprint(s.Pull), s.search,
+		// "" stands for a name that sessions no longer have, so that earlier journals still fit.
+		w.id = s.Journal.Claim(record.KeyOf("session", fmt.Sprint(s.Journal.Runs()), fmt.Sprint(s.Pull), "",
 			fmt.Sprint(child)))
 		w.step.session = fmt.Sprintf("%s %d", hexadecimal(w.id.Key), w.id.N)
 	}

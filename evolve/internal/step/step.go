@@ -6,7 +6,6 @@ package step
 import (
 	"cmp"
 	"maps"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,7 +40,7 @@ type Run struct {
 // spend the budget on an evaluator that is gone. One that returns normally although the run was called off
 // would leave a journal that nothing can replay.
 //
-// The step of an Allocator's arm is part of the Allocator's own step, so what happens in it is noted in both.
+// The step of a session is part of its child's step, so what happens in it is noted in both.
 //
 // A nil Step limits, records and notes nothing. A Step is safe for concurrent use.
 type Step struct {
@@ -53,9 +52,8 @@ type Step struct {
 	Beside   int           // tune evaluations that other arms of the run had made when the step began
 	Claiming bool          // whether it takes fresh samples of a run that is over
 
-	parent *Step  // the allocator's, nil for none
-	search string // which of the allocator's arms it is of, by place; "" for none
 	// Of a session, whose step is within that of its child:
+	parent  *Step  // nil for no session
 	child   int    // its ID
 	session string // what its calls are named by in the journal; "" for no session
 
@@ -97,18 +95,10 @@ func (s *Step) Account() Account {
 	return a
 }
 
-// Search returns which of an allocator's arms the step is of, by place, "" for none.
-func (s *Step) Search() string { return s.search }
-
-// Inside returns the step of one of the arms of an arm that consists of several. It keeps accounts of its own, of
-// which s is told too.
-func (s *Step) Inside(arm string) *Step {
-	return s.inside(strings.TrimPrefix(s.search+"."+arm, "."))
-}
-
-func (s *Step) inside(search string) *Step {
+// inside returns the step of the session of a child. It keeps accounts of its own, of which s is told too.
+func (s *Step) inside(child int) *Step {
 	return &Step{Run: s.Run, Pull: s.Pull, Past: s.Past, Over: s.Over, Failing: s.Failing, Beside: s.Beside,
-		parent: s, search: search}
+		parent: s, child: child}
 }
 
 // each calls f with s and the steps that it is within, each under its lock.

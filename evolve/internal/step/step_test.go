@@ -38,13 +38,10 @@ func (s scale) Evaluate(_ context.Context, program string) (eval.Result, error) 
 
 func (scale) String() string { return "scale" }
 
-// What a step within another asks for is noted in both.
-func TestStepsWithinSteps(t *testing.T) {
+// What a session asks for is noted in its step and in that of its child.
+func TestStepOfASession(t *testing.T) {
 	outer := begin(free)
-	inner := outer.Inside("2").Inside("0")
-	if inner.Search() != "2.0" {
-		t.Errorf("the inner step is of %q", inner.Search())
-	}
+	inner := outer.inside(2)
 	if _, err := inner.Ask(t.Context(), "judge", answering, llm.Request{}); err != nil {
 		t.Fatal(err)
 	}
