@@ -14,14 +14,11 @@ type Totals struct {
 	Improved int // better than the best of their search before their step
 	Lifts    Lifts
 	First    int  // row of the first child
-	Best     int  // row of the best valid child, the first of equal ones; -1 for none
 	Last     int  // row of the last improvement; -1 for none
 	Cost     Cost // of their own calls and sessions; of an arm, of all calls of its pulls
-
-	best float64
 }
 
-func newTotals(name string) *Totals { return &Totals{Name: name, First: -1, Best: -1, Last: -1} }
+func newTotals(name string) *Totals { return &Totals{Name: name, First: -1, Last: -1} }
 
 // add counts a child, but for what it cost. parent is what the program scored that it was made from first.
 func (t *Totals) add(c *Child, row int, parent Score) {
@@ -30,9 +27,6 @@ func (t *Totals) add(c *Child, row int, parent Score) {
 	}
 	if c.Valid {
 		t.Valid++
-		if t.Best < 0 || c.Score > t.best {
-			t.Best, t.best = row, c.Score
-		}
 	}
 	if c.Improved {
 		t.Improved++
@@ -50,12 +44,10 @@ const (
 	ByInstruction = "instruction"
 	BySettings    = "settings"
 	ByModel       = "model"
-	ByCell        = "cell"
-	ByIsland      = "island"
 )
 
 // kinds are all of them, in the order in which they are shown.
-var kinds = [...]string{ByOperator, BySelector, ByInstruction, BySettings, ByModel, ByCell, ByIsland}
+var kinds = [...]string{ByOperator, BySelector, ByInstruction, BySettings, ByModel}
 
 // name returns what the child names of a kind, "" for nothing.
 func (c *Child) name(kind string) string {
@@ -64,8 +56,6 @@ func (c *Child) name(kind string) string {
 		return cmp.Or(Name(c.Operator), PlainRewrite)
 	case ByModel:
 		return Name(c.Model)
-	case ByCell, ByIsland:
-		return Name(c.Labels[kind])
 	}
 	return Label(c.Labels[kind])
 }
@@ -73,14 +63,9 @@ func (c *Child) name(kind string) string {
 // Others is the name of all that come after the names that a kind has room for.
 const Others = "others"
 
-// most returns how many names of a kind have totals of their own. A search that names each child's operator anew must
+// mostNames is how many names of a kind have totals of their own. A search that names each child's operator anew must
 // not fill what every page is sent.
-func most(kind string) int {
-	if kind == ByCell || kind == ByIsland {
-		return 10_000
-	}
-	return 1000
-}
+const mostNames = 1000
 
 // A Ledger has totals by kind and name.
 type Ledger struct {
@@ -112,7 +97,7 @@ func (l *Ledger) totals(kind, name string) *Totals {
 		of = map[string]*Totals{}
 		l.kinds[kind] = of
 	}
-	if of[name] == nil && len(of) >= most(kind) {
+	if of[name] == nil && len(of) >= mostNames {
 		name = Others
 	}
 	if of[name] == nil {

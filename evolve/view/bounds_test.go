@@ -119,9 +119,6 @@ func checkNames(t *testing.T, s runState) {
 			names = append(names, status)
 		}
 	}
-	for _, p := range s.Places {
-		names = append(names, p.Name)
-	}
 	for _, name := range append(names, s.Children.Reason...) {
 		if strings.ContainsAny(name, "\x00\x1b\x07\u2028\u202e\n") || len(name) > 5000 {
 			t.Errorf("a name of %d bytes: %.60q", len(name), name)

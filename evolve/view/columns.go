@@ -3,8 +3,6 @@ package view
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/history"
@@ -67,8 +65,8 @@ func (l *runLog) children(from int) childColumns {
 		Score:   column(of, scoreOf), State: column(of, func(c *history.Child) int { return states[c.State] }),
 		Operator: column(of, func(c *history.Child) int { return l.labels.of(operatorOf(c)) }),
 		Model:    column(of, l.modelLabel),
-		Cell:     column(of, func(c *history.Child) int { return l.place(c, history.ByCell) }),
-		Island:   column(of, func(c *history.Child) int { return l.place(c, history.ByIsland) }),
+		Cell:     column(of, func(c *history.Child) int { return l.place(c, "cell") }),
+		Island:   column(of, func(c *history.Child) int { return l.place(c, "island") }),
 		Program:  column(of, func(c *history.Child) string { return shortKey(c.Program) }),
 		Reason:   column(of, func(c *history.Child) string { return short(c.Reason) }),
 		Time:     column(of, func(c *history.Child) int64 { return c.Time }),
@@ -125,8 +123,8 @@ func (l *runLog) number() {
 	for i := l.labels.rows; i < len(l.run.Children); i++ {
 		c := &l.run.Children[i]
 		l.labels.of(operatorOf(c))
-		l.place(c, history.ByCell)
-		l.place(c, history.ByIsland)
+		l.place(c, "cell")
+		l.place(c, "island")
 		l.modelLabel(c)
 	}
 	l.labels.rows = len(l.run.Children)
@@ -149,20 +147,6 @@ func settledRounds(run *history.Run) int {
 		return i
 	}
 	return len(run.Rounds)
-}
-
-// coordinates returns the numbers in a cell's name, "3 4" as in population.Grid or "3,4", and nil for any other name.
-func coordinates(name string) []int {
-	at := []int{}
-	for _, field := range strings.FieldsFunc(strings.Trim(name, "()[]"),
-		func(r rune) bool { return r == ',' || r == ' ' }) {
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			return []int{}
-		}
-		at = append(at, n)
-	}
-	return at
 }
 
 // short returns foreign text as one line that is safe to show, cut to a length for tables.

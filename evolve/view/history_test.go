@@ -120,42 +120,6 @@ func TestRaisedRun(t *testing.T) {
 	}
 }
 
-// Children stand in their cells and islands, each with its best.
-func TestPlaces(t *testing.T) {
-	l := newLog("1", "")
-	pull, arm := 0, 0
-	l.Add(record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm})
-	for i, c := range []struct {
-		labels map[string]string
-		score  float64
-	}{
-		{map[string]string{"cell": "3 4", "island": "1"}, 5}, {map[string]string{"cell": "3 4"}, 7},
-		{map[string]string{"island": "1"}, 6}, {nil, 9},
-	} {
-		l.Add(record.Record{Kind: record.Child, Pull: &pull, Child: &i,
-			Proposal: books.Proposal{ID: i + 1, Labels: c.labels, Valid: true, Score: c.score, State: books.StateValid}})
-	}
-	check := func() {
-		t.Helper()
-		s := l.State(rowCursor{})
-		if len(s.Places) != 2 || s.Children.Cell[3] != -1 || s.Children.Island[3] != -1 {
-			t.Fatalf("places %+v of the children %v", s.Places, s.Children)
-		}
-		cell, island := s.Places[0], s.Places[1]
-		if cell.Kind != "cell" || len(cell.At) != 2 || cell.At[1] != 4 || cell.Children != 2 || cell.Row != 1 ||
-			cell.Score != 7 {
-			t.Errorf("cell %+v", cell)
-		}
-		if island.Kind != "island" || island.Children != 2 || island.Row != 2 ||
-			s.Labels[s.Children.Island[2]] != "island 1" {
-			t.Errorf("island %+v", island)
-		}
-	}
-	check() // the pull goes on
-	l.Add(record.Record{Kind: record.Report, Pull: &pull})
-	check() // and is over
-}
-
 // A child that is made again keeps its row, and pages that have the first one keep that as it was.
 func TestChildMadeAgain(t *testing.T) {
 	l := newLog("1", "")

@@ -106,7 +106,7 @@ func (l *runLog) State(from rowCursor) runState {
 		ID: l.id, Name: l.name, Status: l.status(), Begun: run.Clock.Begun, Now: run.Clock.Last,
 		Facts: l.facts(), Command: run.Command, Meters: l.meters.list(l), Flying: run.Flying,
 		Arms: armList(run), Labels: l.labels.list(), Best: append([]int{}, run.Best...), Line: l.line(),
-		Ledgers: l.ledgers(ledger), Endpoints: endpoints(run), Places: places(run, ledger),
+		Ledgers: l.ledgers(ledger), Endpoints: endpoints(run),
 		Messages: byTime(messages(run.Notes)),
 		Programs: map[string]programText{},
 	}

@@ -26,8 +26,8 @@ var files embed.FS
 // another's definitions, but only main runs code.
 var parts = []string{
 	"text", "element", "format", "colour", "data", "run", "pen", "save", "table", "program", "diff",
-	"answer", "meters", "best", "curves", "allocation", "generations", "layout", "lineage", "explore", "stepper",
-	"candidate", "ledgers", "places", "faults", "studies", "help", "live", "main",
+	"answer", "meters", "best", "curves", "allocation", "layout", "lineage", "explore", "stepper",
+	"candidate", "ledgers", "faults", "studies", "help", "live", "main",
 }
 
 // script returns the page's one script: uPlot, and then the parts in a scope of their own.

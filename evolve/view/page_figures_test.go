@@ -116,15 +116,3 @@ func TestNumbersThatAreNotKnown(t *testing.T) {
 	}
 	unharmed(t, tab)
 }
-
-// The table of cells says which are beyond its hundred rows and columns.
-func TestCellsBeyondTheTable(t *testing.T) {
-	tab := browsertest.Open(t)
-	for call, want := range map[string]string{"[[{at: [0, 0]}], [{at: [250, 1]}]]": "1 cell further on",
-		"[[{at: [0, 0]}], [{at: [9, 1]}]]": ""} {
-		got := computed[string](tab, "heatWords("+call+")")
-		if strings.Contains(got, "further on") != (want != "") || !strings.Contains(got, want) {
-			t.Errorf("%s: %q", call, got)
-		}
-	}
-}

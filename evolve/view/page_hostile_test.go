@@ -66,7 +66,6 @@ func hostileState(long string) runState {
 	s.Ledgers = []ledgerTable{{text, []ledgerRow{{Name: text, Children: 1}}}}
 	s.Endpoints = []endpointState{{Name: text, Statuses: map[string]int{text: 1},
 		Errors: []message{{Text: text, Kind: text, Count: 1}}}}
-	s.Places = []placeState{{Kind: "cell", Name: text, At: []int{0, 0}, Row: s.Best[0]}, {Kind: text, Name: text, Row: -1}}
 	s.Messages = []message{{Kind: text, Text: long, Count: 1}}
 	return s
 }

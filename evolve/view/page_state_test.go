@@ -119,8 +119,5 @@ func (s *runState) finish(best float64, row int) {
 	s.Endpoints = []endpointState{{Name: "http://127.0.0.1:8000/v1",
 		Statuses: map[string]int{"ok": n - 3, "stall": 2, "error": 1}, Latency: 1.25,
 		Errors: []message{{Text: "429 Too Many Requests", Count: 2}}}}
-	s.Places = []placeState{{Kind: "cell", Name: "0, 0", At: []int{0, 0}, Children: 12, Row: row, Score: best},
-		{Kind: "cell", Name: "1, 2", At: []int{1, 2}, Children: 3, Row: row, Score: best / 2},
-		{Kind: "island", Name: "island 1", Children: 9, Row: row, Score: best}}
 	s.Messages = []message{{Time: 12_000, Kind: "stall", Text: "no token for 30 s", Count: 2}}
 }

@@ -39,7 +39,6 @@ type runState struct {
 	Change    []lineChange    `json:"change,omitempty"`
 	Ledgers   []ledgerTable   `json:"ledgers"`
 	Endpoints []endpointState `json:"endpoints"`
-	Places    []placeState    `json:"places"` // cells and islands
 	Messages  []message       `json:"messages"`
 	// Programs are texts that the page has from the start, by key. In a report they are the line's, the best and then as
 	// many others as fit into savedText.
@@ -163,16 +162,6 @@ type endpointState struct {
 	Statuses map[string]int `json:"statuses"`
 	Latency  float64        `json:"latency"` // median of answered attempts, in seconds
 	Errors   []message      `json:"errors"`  // distinct messages, most frequent first
-}
-
-// A placeState is a cell of a grid or an island, and the best that it holds.
-type placeState struct {
-	Kind     string  `json:"kind"` // "cell", "island"
-	Name     string  `json:"name"`
-	At       []int   `json:"at"` // a cell's coordinates
-	Children int     `json:"children"`
-	Row      int     `json:"row"` // of the best child; -1 for none
-	Score    float64 `json:"score"`
 }
 
 // A message is a message and how often it came.

@@ -66,30 +66,6 @@ func newLedgerRow(name string, t *history.Totals, all history.Lifts) ledgerRow {
 		Calls: t.Cost.Calls, Tokens: t.Cost.Tokens.All(), FLOPs: t.Cost.FLOPs, Money: t.Cost.Money}
 }
 
-// places returns the cells and islands that children were put in, in the order in which they came.
-func places(run *history.Run, of *history.Ledger) []placeState {
-	type place struct {
-		placeState
-		first int
-	}
-	var all []place
-	for _, kind := range []string{history.ByCell, history.ByIsland} {
-		for _, t := range of.By(kind) {
-			p := place{placeState{Kind: kind, Name: t.Name, At: coordinates(t.Name), Children: t.Children, Row: t.Best}, t.First}
-			if t.Best >= 0 {
-				p.Score = run.Children[t.Best].Score
-			}
-			all = append(all, p)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b place) int { return cmp.Compare(a.first, b.first) })
-	list := make([]placeState, len(all))
-	for i, p := range all {
-		list[i] = p.placeState
-	}
-	return list
-}
-
 // endpoints returns what the page shows of the endpoints, in the order in which they were asked first.
 func endpoints(run *history.Run) []endpointState {
 	list := []endpointState{}

@@ -17,8 +17,7 @@ const ROUND_COLUMNS = ['arm', 'prob', 'calls', 'reward', 'over', 'best', 'begin'
 
 // whole fills in omitted empty lists, so that no part of the page must check for them.
 function whole(state) {
-  for (const list of ['facts', 'meters', 'arms', 'labels', 'best', 'line', 'ledgers', 'endpoints', 'places',
-    'messages']) {
+  for (const list of ['facts', 'meters', 'arms', 'labels', 'best', 'line', 'ledgers', 'endpoints', 'messages']) {
     state[list] = state[list] || [];
   }
   state.children = columns(state.children, CHILD_COLUMNS);

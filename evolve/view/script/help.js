@@ -6,10 +6,7 @@ const KEYS = [
   ['Up, Down, Home, End', 'from row to row of a table'],
   ['Enter', 'select the row\u2019s candidate'],
   ['Left, Right', 'between runs, and in the champion\u2019s line'],
-  ['in the lineage: arrows', 'to the parent, the best child, and the next better or worse of the same step'],
-  ['in the lineage: +, \u2212, 0', 'zoom in, zoom out, show all; drag to move'],
-  ['in the lineage: wheel', 'zoom, once the figure has been clicked or with Ctrl'],
-  ['Esc', 'close this, leave the lineage'],
+  ['Esc', 'close this'],
 ];
 
 function helpDialog() {

@@ -1,7 +1,7 @@
 // The page: a header with a tab for each run and study, and the parts that show the chosen run.
 
 const PARTS = [answerPart, metersPart, bestPart, curvesPart, allocationPart, lineagePart, stepperPart, candidatePart,
-  generationsPart, ledgersPart, placesPart, faultsPart];
+  ledgersPart, faultsPart];
 
 function makeApp(page) {
   const app = { page, tab: 0, run: null, selected: -1, parts: [], asked: new Map() };
