@@ -17,7 +17,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/llm"
-	output "github.com/evoalloc/evoalloc/llm/command"
 	"github.com/evoalloc/evoalloc/llm/gateway"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -40,8 +39,8 @@ type Command struct {
 	Bounds      Bounds
 	Instruction string // what is asked for beside the task; "" means to raise the score
 
-	Parse output.Parse // reads what an agent with a login of its own prints; nil means that it asks through the gateway
-	Own   llm.Model    // its Key and Price, and as MaxTokens the tokens of a session, prompts and completions together
+	Parse Parse     // reads what an agent with a login of its own prints; nil means that it asks through the gateway
+	Own   llm.Model // its Key and Price, and as MaxTokens the tokens of a session, prompts and completions together
 }
 
 var _ population.Operator = (*Command)(nil)
@@ -296,8 +295,8 @@ func (l *login) Generate(ctx context.Context, req llm.Request) (reply llm.Reply,
 func (l *login) ended(ctx context.Context, a *llm.Attempt, out command.Edit, err error) (command.Edit, error) {
 	switch {
 	case err == nil || out.Fault != nil || out.Program != "":
-		said, _ := l.Parse([]byte(out.Stdout)) // what can be read of it
-		a.Usage, a.Money, a.Reported = said.Usage, said.Money, said.Usage != nil || said.Money > 0
+		a.Usage, a.Money = l.Parse([]byte(out.Stdout))
+		a.Reported = a.Usage != nil || a.Money > 0
 		return out, nil
 	case ctx.Err() != nil:
 		a.Status, a.Err = llm.Canceled, context.Cause(ctx).Error()

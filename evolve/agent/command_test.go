@@ -22,7 +22,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
-	output "github.com/evoalloc/evoalloc/llm/command"
 	"github.com/evoalloc/evoalloc/task/tree"
 )
 
@@ -183,7 +182,7 @@ func TestCommandLeavesNothing(t *testing.T) {
 func TestCommandWithItsOwnLogin(t *testing.T) {
 	tk, dir := answers(t)
 	var asked atomic.Int64
-	parse := output.JSON(output.Fields{Text: "result", Money: "total_cost_usd", Prompt: []string{"usage.input_tokens"},
+	parse := agent.JSON(agent.Fields{Money: "total_cost_usd", Prompt: []string{"usage.input_tokens"},
 		Completion: "usage.output_tokens"})
 	script := filepath.Join(t.TempDir(), "agent.sh")
 	if err := os.WriteFile(script, []byte("echo 5 > answer.txt\n"+

@@ -8,13 +8,12 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/command"
 	"github.com/evoalloc/evoalloc/llm"
-	output "github.com/evoalloc/evoalloc/llm/command"
 )
 
 // An agent with a login of its own that came to its end was paid for, whatever comes after that. One that did not start, or
 // was ended, left no answer.
 func TestEndsOfALogin(t *testing.T) {
-	parse := output.JSON(output.Fields{Text: "result", Completion: "tokens"})
+	parse := JSON(Fields{Completion: "tokens"})
 	l := &login{Command: &Command{Parse: parse, Own: llm.Model{Key: "agent"}}}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -14,7 +14,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/agent"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
-	output "github.com/evoalloc/evoalloc/llm/command"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -73,7 +72,7 @@ func ofCommand(t *testing.T, tk task.Task, dir string, sections []population.Mem
 	if err != nil {
 		t.Fatal(err)
 	}
-	made(t, tk, &agent.Command{Editor: e, Parse: output.Text, Own: llm.Model{Key: "agent"}}, &script{}, sections)
+	made(t, tk, &agent.Command{Editor: e, Parse: agent.Claude, Own: llm.Model{Key: "agent"}}, &script{}, sections)
 	text, err := os.ReadFile(asked)
 	if err != nil {
 		t.Fatal(err)

@@ -93,7 +93,6 @@ func TestFloorsAreTold(t *testing.T) {
 // two of them would be two context keys for one thing.
 var core = map[string][]string{
 	"llm":         {"golang.org/x/sync", "/internal/"},
-	"llm/command": {"golang.org/x/sync", "golang.org/x/sys", "/internal/", "/llm", "/eval/isolation"},
 	"llm/gateway": {"golang.org/x/sync", "/internal/", "/llm"},
 	"eval":        {"golang.org/x/sync", "/internal/", "/llm"},
 	"task":        {"golang.org/x/sync", "/internal/", "/llm", "/eval"},
