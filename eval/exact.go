@@ -1,10 +1,5 @@
 package eval
 
-import (
-	"context"
-	"fmt"
-)
-
 // ExactPrefix begins the names of metrics that repeat another figure without tolerance: exact_score for Score
 // ([ExactScore]), exact_paper_score for the metric paper_score. An evaluator that forgives small violations of a
 // constraint adds such a metric where the figures differ by more than rounding. It is 0 if the figure does not exist
@@ -21,31 +16,3 @@ func (r Result) Strict() Result {
 	}
 	return r
 }
-
-// Exact returns an evaluator with the scores of e without tolerance ([Result.Strict]). As a second evaluator it costs
-// nothing: it is a [Composite] with e as its only part, so a run that has evaluated a program with e does not evaluate
-// it again.
-func Exact(e Evaluator) Evaluator { return exact{e} }
-
-type exact struct{ e Evaluator }
-
-var _ Composite = exact{}
-
-// Evaluate scores program.
-func (x exact) Evaluate(ctx context.Context, program string) (Result, error) {
-	return Compose(ctx, x, program)
-}
-
-// Parts returns the evaluator itself, for that sample.
-func (x exact) Parts(_ string, sample int) ([]Evaluator, error) {
-	if sample == 0 {
-		return []Evaluator{x.e}, nil
-	}
-	return []Evaluator{sampleOf(x.e, sample)}, nil
-}
-
-// Join returns the result without tolerance.
-func (x exact) Join(_ string, parts []Result) (Result, error) { return parts[0].Strict(), nil }
-
-// String names the evaluator.
-func (x exact) String() string { return fmt.Sprintf("Exact(%s)", nameOf(x.e)) }

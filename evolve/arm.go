@@ -74,9 +74,9 @@ func claimantOf(a Arm) (claimant, bool) {
 	return nil, false
 }
 
-// NoiseOf returns what an arm, or the one that it wraps with a method Unwrap() Arm, does about noise, with the
+// noiseOf returns what an arm, or the one that it wraps with a method Unwrap() Arm, does about noise, with the
 // defaults; nil if it takes its scores for exact.
-func NoiseOf(arm Arm) *Noise {
+func noiseOf(arm Arm) *Noise {
 	if c, ok := claimantOf(arm); ok {
 		return c.noise()
 	}

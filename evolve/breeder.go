@@ -310,8 +310,8 @@ func (b *Breeder) takeIn(c Child) {
 // the one with the best mean, and its score may have fallen.
 func (b *Breeder) Lead(c Child) { b.best, b.bestID = c.Candidate, c.ID }
 
-// Demote reverts to the best of the time when the last step began. Package evolve/audit calls it between two steps,
-// where a second evaluator does not confirm the best of the last one.
+// Demote reverts to the best of the time when the last step began. A run calls it between two steps, where
+// [Config.Audit] does not confirm the best of the last one.
 func (b *Breeder) Demote() {
 	if b.now.number > 0 {
 		b.best, b.bestID = b.now.before.Candidate, b.now.before.ID

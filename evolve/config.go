@@ -37,6 +37,8 @@ type Config struct {
 	// the run ends with [ErrInvalidStart] before a model is asked. Without ValidStart the run goes on, and any
 	// valid child is better than such a program.
 	ValidStart bool
+	// Audit has a second evaluator score the best of each step; nil means that there is none.
+	Audit *Audit
 	// Observer is called with every event, in order, on Run's goroutine; nil means nobody. The run waits until
 	// it returns, so it must not wait for the run.
 	Observer func(Event)
@@ -77,6 +79,9 @@ func (c Config) validate() error {
 		if a == nil {
 			return fmt.Errorf("evolve: Config.Arms[%d] is nil", i)
 		}
+	}
+	if err := c.Audit.validate(c.Arms); err != nil {
+		return err
 	}
 	return c.Budget.validate()
 }

@@ -27,6 +27,9 @@ func (c Config) fingerprint() journal.Fingerprint {
 	if slices.ContainsFunc(c.Arms, takesTies) { // older journals, without the word, are of strict searches
 		f["ties"] = "taken"
 	}
+	if c.Audit != nil {
+		f["audit"] = fmt.Sprintf("%v, demote %v", second{c.Audit.By}, c.Audit.Demote)
+	}
 	return f
 }
 

@@ -27,7 +27,7 @@ type Generation struct {
 	// Asides are the calls that the step made beside its children: a judge's, a summary's, an evaluator's.
 	// [Run] adds those that the arm left out, so that every call that was paid for is counted.
 	Asides []Call
-	// Audits are what a second evaluator says of bests of the search, of a search that is audited (package evolve/audit).
+	// Audits are what a second evaluator says of bests of the search, under [Config.Audit].
 	Audits      []eval.Audit
 	Evaluations int           // evaluations made, without those that were remembered; set by [Run]
 	Elapsed     time.Duration // from the start of the step to its end, in the incarnation that saw its end

@@ -73,6 +73,7 @@ type driver struct {
 	streaks []fault.Streak // calls in a row that failed, by arm
 	err     error          // with which the run ends
 	margin  margin         // of the budget, for noisy arms
+	audits  []auditor      // by arm
 	scored  int            // children that were scored or failed, and the programs that arms begin with
 	// programs are those that were scored or refused, without duplicates, and gated the calls that gates made for
 	// them. The account has those of evaluators.
@@ -96,7 +97,7 @@ type margin struct {
 func marginOf(arms []Arm, b Budget) margin {
 	var m margin
 	for _, a := range arms {
-		if n := NoiseOf(a); n != nil {
+		if n := noiseOf(a); n != nil {
 			m.rescore, m.fresh = max(m.rescore, n.Rescore), max(m.fresh, n.Fresh)
 		}
 	}
@@ -138,6 +139,9 @@ func newDriver(cfg Config) *driver {
 		streaks: make([]fault.Streak, len(cfg.Arms)),
 		ended:   make(chan outcome),
 		idle:    waits.NewSignal(),
+	}
+	for _, arm := range cfg.Arms {
+		d.audits = append(d.audits, auditor{Audit: cfg.Audit, arm: arm})
 	}
 	if err := d.open(); err != nil {
 		d.stop(allocation.Error, "", err) // not returned here, so that the result says what is known all the same
@@ -417,7 +421,7 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 	var gen Generation
 	var err error
 	bad := fault.Guard(fmt.Sprintf("Step of arm %d", p.Arm), func() {
-		gen, err = d.cfg.Arms[p.Arm].Step(s.Within(steps), turn)
+		gen, err = d.audits[p.Arm].step(s.Within(steps), turn)
 	})
 	if bad != nil {
 		err = bad

@@ -14,7 +14,6 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/audit"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -128,11 +127,8 @@ func TestPanicsOfAnArchive(t *testing.T) {
 		if left%2 == 0 {
 			cfg.Noise = &evolve.Noise{Rescore: 0.5}
 		}
-		arm, err := audit.New(newPopulation(t, cfg), audit.Config{By: numbers(t, "1"), Demote: cfg.Noise == nil})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Calls: 40}})
+		_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{newPopulation(t, cfg)},
+			Budget: evolve.Budget{Calls: 40}, Audit: &evolve.Audit{By: numbers(t, "1"), Demote: cfg.Noise == nil}})
 		var bad *evolve.PanicError
 		if !errors.As(err, &bad) || bad.What != "Archive population_test.faultyArchive" {
 			t.Errorf("asked %d times: error %v, want a panic that names the archive", left, err)

@@ -44,19 +44,15 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 		Options: &o.Options, standIn: offline.Config{Structure: o.Structure, Prose: 1}, guard: o.Guarded,
 		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
 			arm, err := newGreedy(&o.Options, &o.Search, t, model)
-			if err != nil {
-				return nil, err
-			}
-			arm, err = o.Audited(t, arm)
 			return []evolve.Arm{arm}, err
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {
-			return o.Decides(o.Fingerprint(journal.Fingerprint{
+			return o.Fingerprint(journal.Fingerprint{
 				"seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(),
 				"offline structure": fmt.Sprint(o.Structure),
-			}))
+			})
 		},
-		seed: o.Seed, ties: !o.Noisy, head: generationHead, row: generationRow,
+		audit: o.Audit, seed: o.Seed, ties: !o.Noisy, head: generationHead, row: generationRow,
 	}.run(ctx)
 }
 

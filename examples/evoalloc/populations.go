@@ -199,6 +199,7 @@ func runPopulations(ctx context.Context, args []string) error {
 	standIn := peers.Offline(p.Structure)
 	s := search{
 		Options: &p.Options, standIn: standIn.Config(), guard: p.Guarded, arms: p.arms,
+		audit: p.Audit,
 		tries: func(ctx context.Context, t task.Task, limit func(eval.Evaluator) eval.Evaluator) error {
 			return p.agent.prepare(ctx, &p.Options, t, limit)
 		},
@@ -250,11 +251,7 @@ func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm
 		if err != nil {
 			return nil, err
 		}
-		arm, err := p.Audited(t, s)
-		if err != nil {
-			return nil, err
-		}
-		arms = append(arms, arm)
+		arms = append(arms, s)
 	}
 	return arms, nil
 }

@@ -26,6 +26,7 @@ type search struct {
 	// tries prepares what scores the tries of agents, under the limit on evaluations; nil means no agents.
 	tries func(ctx context.Context, t task.Task, limit func(eval.Evaluator) eval.Evaluator) error
 	arms  func(t task.Task, model llm.LLM) ([]evolve.Arm, error)
+	audit func(t task.Task) (*evolve.Audit, error) // nil means none
 	// decides returns what decides the run besides the task, the model and the flags of all searches.
 	decides func(arms []evolve.Arm) journal.Fingerprint
 	kind    string // of one search, for its result; "" means greedy
@@ -101,6 +102,12 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	if err != nil {
 		return err
 	}
+	var audit *evolve.Audit
+	if s.audit != nil {
+		if audit, err = s.audit(t); err != nil {
+			return err
+		}
+	}
 	asked, err := s.Models(spec)
 	if err != nil {
 		return err
@@ -124,7 +131,7 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	if err := s.LimitGiven(files.Journal); err != nil {
 		return err
 	}
-	result, err := s.advance(ctx, arms, policy, files.Journal)
+	result, err := s.advance(ctx, arms, policy, audit, files.Journal)
 	reached := result != nil && result.Stop == evolve.StopTarget // perhaps by the initial program
 	if result == nil || len(result.Rounds) == 0 && !reached {
 		return files.Unused(result, err)
@@ -140,12 +147,12 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 
 // advance advances the arms, limited by the budget and kept in the journal.
 func (s search) advance(
-	ctx context.Context, arms []evolve.Arm, policy bandit.Policy, j *journal.Journal,
+	ctx context.Context, arms []evolve.Arm, policy bandit.Policy, audit *evolve.Audit, j *journal.Journal,
 ) (*evolve.Result, error) {
 	progress := s.NewProgress(ctx, s.head, s.row)
 	defer progress.Close()
 	cfg := evolve.Config{
-		Arms: arms, Policy: policy, Budget: s.budget, Grace: s.Grace, ValidStart: true, Journal: j,
+		Arms: arms, Policy: policy, Budget: s.budget, Grace: s.Grace, ValidStart: true, Audit: audit, Journal: j,
 		Observer: progress.Observe,
 	}
 	if s.allocates != nil {

@@ -23,7 +23,7 @@ var floors = [][]string{
 		"evolve/internal/memory"}, // what happened in a run; what it spends and remembers
 	{"evolve/internal/costs", "evolve/internal/step"}, // what a call of each arm comes to; what a step asks
 	{"evolve"},
-	{"evolve/population", "evolve/audit", "evolve/breadth"}, // searches, and what they are made of
+	{"evolve/population", "evolve/breadth"}, // searches, and what they are made of
 	{"evolve/population/*", "evolve/agent"},
 	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
 	{"evolve/view", "evolve/analysis/*", "evolve/sweep"},
@@ -107,8 +107,6 @@ var core = map[string][]string{
 		"/evolve/books", "/evolve/journal"},
 	"evolve/analysis": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/",
 		"/evolve/books"},
-	"evolve/audit": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
-		"/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
 	"evolve/breadth": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
 		"/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
 	"evolve/lineage": {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "/internal/", "/llm", "/eval",

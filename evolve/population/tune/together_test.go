@@ -18,7 +18,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/audit"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -107,16 +106,13 @@ func together(t *testing.T, path string, settings []population.Settings, archive
 	if err != nil {
 		t.Fatal(err)
 	}
-	audited, err := audit.New(p, audit.Config{By: &honest{waves{&second}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	j, err := journal.Open(path, journal.Config{Resume: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{audited}, Journal: j, Seed: 1,
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{p}, Journal: j,
+		Audit: &evolve.Audit{By: &honest{waves{&second}}}, Seed: 1,
 		Budget: evolve.Budget{Evaluations: 90, TuneEvaluations: 400, Rounds: 16}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,13 @@
 package cli
 
 import (
+	"context"
 	"flag"
 	"math"
 	"strconv"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/audit"
-	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -74,24 +73,17 @@ func (c *Canary) Guarded(t task.Task, e eval.Evaluator) eval.Evaluator {
 		eval.Canary{Program: t.Initial(), Score: c.score, Tolerance: canaryDigits * max(1, math.Abs(c.score))})
 }
 
-// Audited returns arm, audited under --audit.
-func (d *Distrust) Audited(t task.Task, arm evolve.Arm) (evolve.Arm, error) {
+// Audit returns what --audit asks for, or nil.
+func (d *Distrust) Audit(t task.Task) (*evolve.Audit, error) {
 	if d.audit == "" {
-		return arm, nil
+		return nil, nil
 	}
-	by, ok := audit.HeldOut(t)
-	if !ok {
+	if _, ok := task.As[interface {
+		HeldOut(context.Context, string) (eval.Result, error)
+	}](t); !ok {
 		return nil, Usagef("--audit has no effect on the task %s: it keeps no cases from searches", t.Name())
 	}
-	return audit.New(arm, audit.Config{By: by, Demote: d.audit == auditDemotes})
-}
-
-// Decides adds to fp the part of a run that --audit decides.
-func (d *Distrust) Decides(fp journal.Fingerprint) journal.Fingerprint {
-	if d.audit != "" { // not without it, so that older journals still fit
-		fp["audit"] = d.audit
-	}
-	return fp
+	return &evolve.Audit{By: evolve.HeldOut{Task: t}, Demote: d.audit == auditDemotes}, nil
 }
 
 // PrintAudits prints the audits of searches.
