@@ -26,7 +26,7 @@
 //	evolve               arms, turns, budgets, the allocator; below it the journal, populations, agents
 //	evolve/report, ...   readings of a run: JSON, a page (view), a repository (lineage), replay, statistics (analysis)
 //	evolve/sweep         grids of runs
-//	examples             programs to copy from, and the laboratory behind the claims in docs
+//	examples             programs to copy from, and the tool
 //
 // What holds everywhere: a bad candidate is data, and an error is infrastructure. Every attempt is
 // recorded, however it ended. Seeds are addressed, so that scheduling cannot change a result when the
