@@ -2,14 +2,12 @@ package population_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
@@ -99,14 +97,6 @@ func TestArchivesHoldWhatTheySay(t *testing.T) {
 		"Top":    func() population.Archive { return population.Top(7) },
 		"All":    func() population.Archive { return population.All(0) },
 		"All(9)": func() population.Archive { return population.All(9) },
-		"Grid": func() population.Archive {
-			return &population.Grid{Cell: func(c eval.Candidate) string { return c.Program[:1] }}
-		},
-		"Bins": func() population.Archive {
-			return &population.Grid{Bins: 3,
-				Features: func(c eval.Candidate) []float64 { return []float64{float64(c.Program[0])} }}
-		},
-		"Fronts": func() population.Archive { return population.Fronts() },
 		"Islands": func() population.Archive {
 			return &population.Islands{Of: []population.Archive{population.Top(3), population.All(0)}, Every: 3, Rate: 0.5}
 		},
@@ -152,113 +142,6 @@ func add(a population.Archive, i int, m *population.Member) {
 		return
 	}
 	a.Add(m)
-}
-
-// The cells of a grid are the quantiles of all that was offered, however the features came: at the end there are
-// members in every bin, though the first ones all stood in what is the lowest bin now.
-func TestGridRebins(t *testing.T) {
-	g := &population.Grid{Bins: 4, Features: func(c eval.Candidate) []float64 { return []float64{c.Result.Metrics["x"]} }}
-	for i := range 1024 {
-		m := member(i, "", float64(i%7))
-		m.Result.Metrics = map[string]float64{"x": float64(i)}
-		g.Add(m)
-	}
-	var bins []int
-	for _, m := range g.Members() {
-		bins = append(bins, m.ID/256)
-	}
-	slices.Sort(bins)
-	if diff := cmp.Diff([]int{0, 1, 2, 3}, bins); diff != "" {
-		t.Errorf("members by quarter of the features: %v", bins)
-	}
-	for _, x := range []float64{math.NaN(), math.Inf(1)} {
-		m := member(2000, "", 99)
-		m.Result.Metrics = map[string]float64{"x": x}
-		if g.Add(m) {
-			t.Errorf("a candidate with the feature %v is kept", x)
-		}
-	}
-}
-
-// Features that most candidates share are in one bin, so that equal programs do not take several cells.
-func TestGridOfOneValue(t *testing.T) {
-	g := &population.Grid{Features: func(c eval.Candidate) []float64 { return []float64{7} }}
-	for i := range 100 {
-		g.Add(member(i, "", float64(i%50)))
-	}
-	if got := ids(g.Members()); !slices.Equal(got, []int{49}) {
-		t.Errorf("%v, want the first of score 49", got)
-	}
-}
-
-func TestFronts(t *testing.T) {
-	for _, tt := range []struct {
-		reason string
-		cases  [][]float64
-		want   []int // by ID
-	}{
-		{"one that is the best at a case stays, however low its sum", [][]float64{{5, 5, 0}, {0, 0, 1}}, []int{0, 1}},
-		{"dominated everywhere, it leaves", [][]float64{{1, 1}, {2, 2}}, []int{1}},
-		{"its fronts keep another each, so the one with the lowest sum leaves",
-			[][]float64{{1, 0, 0, 2}, {0, 1, 0, 3}, {1, 1, 0, 0}}, []int{1, 0}},
-		{"of two that are equal everywhere the older stays", [][]float64{{1, 2}, {1, 2}}, []int{0}},
-		{"a case that it does not have, it is the worst at", [][]float64{{1}, {0, -5}}, []int{0, 1}},
-		{"without cases the score is the one case", [][]float64{nil, nil}, []int{0}},
-	} {
-		f := population.Fronts()
-		for i, c := range tt.cases {
-			sum := 0.0
-			for _, x := range c {
-				sum += x
-			}
-			m := member(i, "", sum)
-			m.Result.Cases = c
-			f.Add(m)
-		}
-		got := ids(f.Members())
-		slices.Sort(got)
-		want := slices.Sorted(slices.Values(tt.want))
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", tt.reason, got, want)
-		}
-	}
-}
-
-// No front is ever lost: the best score at each case is held by somebody, and nobody could be left out.
-func TestFrontsAreNeeded(t *testing.T) {
-	for seed := range uint64(20) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		f := population.Fronts()
-		best := make([]float64, 6)
-		for id := range 60 {
-			m := member(id, "", 0)
-			m.Result.Cases = make([]float64, len(best))
-			for c := range best {
-				m.Result.Cases[c] = float64(r.IntN(4))
-				m.Result.Score += m.Result.Cases[c]
-				best[c] = max(best[c], m.Result.Cases[c])
-			}
-			f.Add(m)
-			holds := func(but int) bool {
-				for c := range best {
-					if !slices.ContainsFunc(f.Members(), func(m *population.Member) bool {
-						return m.ID != but && m.Result.Cases[c] == best[c]
-					}) {
-						return false
-					}
-				}
-				return true
-			}
-			if !holds(-1) {
-				t.Fatalf("seed %d: after member %d a front is empty", seed, id)
-			}
-			for _, m := range f.Members() {
-				if holds(m.ID) {
-					t.Fatalf("seed %d: member %d is not needed", seed, m.ID)
-				}
-			}
-		}
-	}
 }
 
 func TestIslands(t *testing.T) {

@@ -70,23 +70,19 @@ func bear(tb testing.TB, p *Population, program string, i int) (why string) {
 //	go test -run xxx -bench BenchmarkChild ./evolve/population
 func BenchmarkChild(b *testing.B) {
 	const members = 10_000
-	gates := func() []Gate { return []Gate{Unseen(), &Unlike{Most: 0.999}} }
-	length := func(c eval.Candidate) []float64 { return []float64{float64(len(c.Program)), float64(c.Program[0])} }
+	gates := func() []Gate { return []Gate{&Unlike{Most: 0.999}} }
 	for _, tt := range []struct {
 		name string
 		cfg  Config
 	}{
 		{"greedy", Config{}},
-		{"All,PowerLaw", Config{Archive: All(0), Select: PowerLaw(1)}},
-		{"All,PowerLaw(2)", Config{Archive: All(0), Select: PowerLaw(2)}},
 		{"All,Weighted", Config{Archive: All(0), Select: Weighted(10)}},
-		{"All,Uniform,Rank", Config{Archive: All(0), Select: Uniform(), Credit: Rank,
+		{"All,Uniform", Config{Archive: All(0), Select: Uniform(),
 			Operators: []Operator{Rewrite{}, Explore{}}}},
-		{"Grid", Config{Archive: &Grid{Features: length, Bins: 100}, Select: Uniform()}},
 		{"Top,gates", Config{Archive: Top(40), Gates: gates()}},
-		{"all", Config{Archive: All(members), Select: PowerLaw(1), Gates: gates(), Memory: []Memory{&Attempts{}},
+		{"all", Config{Archive: All(members), Select: Uniform(), Gates: gates(), Memory: []Memory{&Attempts{}},
 			Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}},
-		{"All,Cross,Merge", Config{Archive: All(0), Select: PowerLaw(1),
+		{"All,Cross,Merge", Config{Archive: All(0), Select: Uniform(),
 			Operators: []Operator{Rewrite{}, Cross{}, &Merge{Split: words}}}},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
@@ -110,7 +106,7 @@ func words(program string) []string { return strings.SplitAfter(program, " ") }
 // the newest ones that Unlike compares with and up to 64 MiB of those that children were made of.
 func TestMemory(t *testing.T) {
 	children, most := notrun.Length(8_000, 100_000), notrun.Length(6.4, 40)
-	p, next := crowd(t, Config{Archive: Top(40), Select: PowerLaw(1), Gates: []Gate{Unseen()},
+	p, next := crowd(t, Config{Archive: Top(40), Select: Uniform(), Gates: []Gate{&Unlike{Most: 0.999, Of: 500}},
 		Memory:    []Memory{&Attempts{}},
 		Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}, 1000)
 	var before, after runtime.MemStats

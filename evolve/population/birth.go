@@ -17,8 +17,6 @@ type Birth struct {
 	// Shown is what the prompt showed beside the parents, as far as bounds had room for it ([task.Ask.Shown]); nil if it
 	// showed nothing, or if no model was asked for the child.
 	Shown []task.Section
-
-	among Archive
 }
 
 // Improved reports whether the child is strictly better than its parent.
@@ -50,7 +48,3 @@ func (p *Population) show(x *expected, b *evolve.Brief) error {
 	}
 	return nil
 }
-
-// Among returns the members of the archive, or of its part that bred. For a Credit the child is not among them yet.
-// They must not be changed.
-func (b Birth) Among() []*Member { return b.among.Members() }

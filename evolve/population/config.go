@@ -44,8 +44,9 @@ type Config struct {
 	// Settings are arms of a bandit that chooses the weights of operators, the selector and the like anew for each
 	// generation, by what came of them; nil means that they stay as they are here. Begin the list with the zero value, so
 	// that the search as it is configured is an arm too. What a bad arm costs is paid for, so keep the list short: with k
-	// arms the first k generations at least are trials. An arm's reward is by how much a generation's children have raised
-	// the best, for each call, in standard deviations of score − parent's score:
+	// arms the first k generations at least are trials. An arm's reward is by how much a generation's valid children
+	// raised the best that it began with, for each answered call, in standard deviations of score − parent's score of all
+	// children so far:
 	//
 	//	(1/calls)·Σ min(1, max(0, score − best)/SD)
 	Settings []Settings
@@ -145,25 +146,6 @@ func (c Config) validateIslands() error {
 	return nil
 }
 
-// validateSettings checks the settings that a search may be given, before anything is paid for.
-func (c Config) validateSettings() error {
-	if len(c.Settings) == 0 && c.SettingsPolicy != nil {
-		return errors.New("population: Config.SettingsPolicy is set, and there are no Settings for it to choose from")
-	}
-	seen := map[string]bool{}
-	for i, s := range c.Settings {
-		if err := s.check(c); err != nil {
-			return fmt.Errorf("%w (Config.Settings[%d])", err, i)
-		}
-		name := s.label()
-		if seen[name] { // ledgers could not tell them apart
-			return fmt.Errorf("population: two of Config.Settings are named %q: give each a Name of its own", name)
-		}
-		seen[name] = true
-	}
-	return nil
-}
-
 // validateParts asks the parts of this package whether their fields are right, and looks for parts that are nil.
 func (c Config) validateParts() error {
 	parts := []any{c.Archive, c.Select}
@@ -223,7 +205,7 @@ func (c Config) parts() string {
 		list = append(list, "islands by "+nameOf(c.Islands))
 	}
 	if len(c.Settings) > 0 {
-		list = append(list, "settings by "+printSettings(c.SettingsPolicy, c.Settings))
+		list = append(list, fmt.Sprintf("settings by %s over %q", nameOf(c.SettingsPolicy), c.Settings))
 	}
 	for _, g := range c.Gates {
 		list = append(list, nameOf(g))

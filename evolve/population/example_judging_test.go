@@ -77,16 +77,6 @@ func ExampleMemory() {
 	// [2 endings have not paid]
 }
 
-// The reward is the share of the archive that the child is better than. It needs no scale.
-func ExampleRank() {
-	res := search(population.Config{N: 4, Archive: population.Top(10),
-		Operators: []population.Operator{population.Rewrite{}, population.Explore{}},
-		Credit:    population.Rank}, 40)
-	fmt.Println(operators(res))
-	// Output:
-	// map[explore:5 rewrite:35]
-}
-
 // A Birth is a child with the parent that it was made of.
 func ExampleBirth() {
 	b := population.Birth{Child: evolve.Child{Candidate: member(2, "1 2 3 9", 15).Candidate},

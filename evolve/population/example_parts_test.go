@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
@@ -123,16 +122,6 @@ func ExampleMerge() {
 	// 26 of [25 24]: "-2\n0\n2\n0\n0\n-8"
 }
 
-// What a choice was worth: whether the child is better, by how much, and what share of the archive it is better than.
-func ExampleLift() {
-	res := evolve.Child{Candidate: member(7, "p", 12).Candidate, Attempts: []llm.Attempt{{Status: llm.OK}}}
-	b := population.Birth{Child: res, Parent: member(3, "", 10)}
-	improved, _ := population.Improved(b)
-	lift, _ := population.Lift(4)(b)
-	fmt.Println(improved, lift)
-	// Output: 1 0.5
-}
-
 // Notes are written by the model every few children. What it asks for that is an aside.
 func ExampleScratchpad() {
 	noting := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -150,42 +139,4 @@ func ExampleScratchpad() {
 	gen, err := p.Step(context.Background(), nil)
 	fmt.Println(len(gen.Children), err)
 	// Output: 8 <nil>
-}
-
-// GEPA: fronts over cases, a few of them as a gate, other ones each step, and a merge without the model. Its reflection on the feedback of
-// each case is the task's: task.Spec.Feedback has the prompt show it. In this task one program comes to be the best at all
-// cases, so that there is nothing to merge.
-func ExampleConfig_gepa() {
-	tk, err := slots() // its evaluator scores six cases
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	p, err := population.New(population.Config{
-		Task: tk, LLM: editor, N: 1, Archive: population.Fronts(), Select: population.FrontFrequency(),
-		Operators: []population.Operator{
-			population.Rewrite{Label: "reflect",
-				Instruction: "Read the feedback of each case, say what went wrong, and rewrite."},
-			&population.Merge{},
-		},
-		Policy: bandit.Shares{0.9, 0.1},
-		Gates: []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator {
-			return distances{1 + v.Step%6}
-		}}},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	res, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{p}, Budget: evolve.Budget{Calls: 200}})
-	fmt.Println(operators(res), "best", res.Best.Result.Score, err)
-	// Output: map[reflect:204] best -1 <nil>
-}
-
-// An archive that says where its members stand: a page of the run then shows its cells.
-func ExampleGrid_Place() {
-	a := &population.Grid{Cell: func(c eval.Candidate) string { return fmt.Sprint(len(c.Program), " bytes") }}
-	short, long := member(0, "x", 1), member(1, "xyz", 1)
-	fmt.Println(a.Add(short), a.Add(long), a.Place(short), "and", a.Place(long))
-	// Output: true true 1 bytes and 3 bytes
 }

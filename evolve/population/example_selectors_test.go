@@ -40,22 +40,6 @@ func ExampleByWeight() {
 	// ByWeight [44 33 23 0]
 }
 
-// The chance of a member is in proportion to the number of cases at which none is better.
-func ExampleFrontFrequency() {
-	var from []*population.Member
-	for i, cases := range [][]float64{{1, 1, 1, 0}, {0, 0, 0, 1}, {1, 0, 0, 0}} {
-		m := member(i, "", cases[0]+cases[1]+cases[2]+cases[3])
-		m.Result.Cases = cases
-		from = append(from, m)
-	}
-	r, n := rand.New(rand.NewPCG(1, 1)), make([]int, len(from))
-	for range 1000 {
-		n[population.FrontFrequency().Select(from, r).ID]++
-	}
-	fmt.Println(n[0] > 2*n[1], n[1] > 0, n[2])
-	// Output: true true 0
-}
-
 // A selector of one's own: the oldest member.
 func ExampleSelectorFunc() {
 	oldest := population.SelectorFunc(func(from []*population.Member, _ *rand.Rand) *population.Member {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
@@ -28,25 +27,6 @@ func ExampleNew() {
 	}
 	fmt.Println(p, res.Best.Result.Score)
 	// Output: Population(sum, N=8, seed=40, Drift, Best, rewrite) -26
-}
-
-// LLM-Evo: four operators under a softmax bandit, credited with the gain in standard deviations of the seed. Its
-// fitness is a z-score of repeated timings, which is its evaluator's doing.
-func ExampleConfig_llmEvo() {
-	res := search(population.Config{
-		N: 8, Archive: population.Top(20), Select: population.PowerLaw(1),
-		Operators: []population.Operator{
-			population.Rewrite{Label: "mutate", Show: func(*population.View) []task.Section { return nil }},
-			population.Cross{Select: population.PowerLaw(1)},
-			population.Explore{},
-			population.Rewrite{Label: "insights"},
-		},
-		Policy: &bandit.Softmax{Tau: 0.1, PriorMean: 0.2, PriorStrength: 5},
-		Credit: population.Lift(9),
-		Memory: []population.Memory{&population.Scratchpad{Every: 16, Most: 5}},
-	}, 64)
-	fmt.Println(operators(res), "best", res.Best.Result.Score)
-	// Output: map[cross:9 explore:4 insights:30 mutate:18] best -44
 }
 
 // Shinka: weighted parents on two islands, three kinds of patch in fixed shares, a gate against what is alike, and a
@@ -73,28 +53,6 @@ func ExampleConfig_shinka() {
 	// Output: map[cross:4 diff:39 full:16] best -63
 }
 
-// OpenEvolve: cells by length and by the number of distinct words on five islands, three ways to a parent, top and
-// other programs shown. Cells are binned anew, losers of a cell leave, and failures are not worth 0.
-func ExampleConfig_openEvolve() {
-	var islands []population.Archive
-	for range 5 {
-		islands = append(islands, &population.Grid{Features: func(c eval.Candidate) []float64 {
-			return []float64{float64(len(c.Program)), float64(strings.Count(c.Program, " "))}
-		}})
-	}
-	res := search(population.Config{
-		N: 8, Archive: &population.Islands{Of: islands, Every: 50, Rate: 0.1},
-		Select: population.Choice(0.2, population.Uniform(), population.Choice(0.875, population.PowerLaw(2),
-			population.ByWeight(func(m *population.Member) float64 { return max(m.Result.Score+100, 0.001) }))),
-		Operators: []population.Operator{population.Rewrite{Show: func(v *population.View) []task.Section {
-			top, others := v.Sample(v.Part.Members(), population.Best(), 3), v.Sample(v.Part.Members(), population.Uniform(), 2)
-			return []task.Section{population.Inspirations(append(top, others...)...)}
-		}}},
-	}, 64)
-	fmt.Println(operators(res), "best", res.Best.Result.Score)
-	// Output: map[rewrite:64] best -57
-}
-
 // operators counts the children by what made them.
 func operators(res *evolve.Result) map[string]int {
 	n := map[string]int{}
@@ -104,36 +62,6 @@ func operators(res *evolve.Result) map[string]int {
 		}
 	}
 	return n
-}
-
-// Fronts keep what is the best at some case, however low its score is.
-func ExampleFronts() {
-	f := population.Fronts()
-	for i, cases := range [][]float64{{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 2}} {
-		sum := cases[0] + cases[1] + cases[2]
-		f.Add(&population.Member{ID: i, Candidate: eval.Candidate{Result: eval.Result{Valid: true, Score: sum,
-			Cases: cases}}})
-	}
-	for _, m := range f.Members() {
-		fmt.Println(m.ID, m.Result.Cases)
-	}
-	// Output:
-	// 2 [1 1 0]
-	// 3 [0 0 2]
-}
-
-// A cell is what a func says, here the length in tens of bytes. The loser of a cell leaves.
-func ExampleGrid() {
-	g := &population.Grid{Cell: func(c eval.Candidate) string { return fmt.Sprint(len(c.Program) / 10) }}
-	for i, program := range []string{"short", "a program that is long", "tiny"} {
-		fmt.Println(program, g.Add(member(i, program, float64(3-i))))
-	}
-	fmt.Println(ids(g.Members()))
-	// Output:
-	// short true
-	// a program that is long true
-	// tiny false
-	// [0 1]
 }
 
 // Islands breed by themselves. Every second child, the best of each is copied to the next.
@@ -153,9 +81,7 @@ func ExampleIslands() {
 // Selectors draw from a stream that is given to them, so that a child is the same whenever it is made again.
 func ExampleSelector() {
 	from := []*population.Member{member(1, "a", 4), member(2, "b", 3), member(3, "c", 2), member(4, "d", 1)}
-	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.PowerLaw(1),
-		population.Weighted(10),
-		population.Tournament(2), population.FrontFrequency(),
+	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.Weighted(10),
 		population.Choice(0.2, population.Uniform(), population.Best())} {
 		r, counts := rand.New(rand.NewPCG(1, 2)), [5]int{}
 		for range 1000 {
@@ -166,25 +92,8 @@ func ExampleSelector() {
 	// Output:
 	// Best [1000 0 0 0]
 	// Uniform [252 248 219 281]
-	// PowerLaw(1) [474 246 165 115]
 	// Weighted(10) [486 511 3 0]
-	// Tournament(2) [424 314 191 71]
-	// FrontFrequency [1000 0 0 0]
 	// Choice(0.2: Uniform, else Best) [848 44 44 64]
-}
-
-// Two programs that differ in comments and layout alone are one.
-func ExampleUnseen() {
-	gate := population.Unseen()
-	v := &population.View{Task: script(), Taken: 1}
-	take(gate, member(12, "return a + b // the sum", 1))
-	for _, program := range []string{"return a+b", "return a - b"} {
-		why, err := gate.Admit(context.Background(), v, program)
-		fmt.Printf("%q: %q %v\n", program, why, err)
-	}
-	// Output:
-	// "return a+b": "it is program 12 but for comments and layout" <nil>
-	// "return a - b": "" <nil>
 }
 
 // A program that is too like another one is refused.

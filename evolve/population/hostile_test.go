@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/task"
@@ -184,7 +183,6 @@ func TestUselessParts(t *testing.T) {
 			"the Credit of the operator: bandit: reward NaN", 1},
 		{"shares for other operators", population.Config{Operators: two, Policy: bandit.Shares{1}}, "Shares has 1 numbers for 2 arms", 0},
 		{"a weight that is no number", population.Config{Select: population.ByWeight(func(*population.Member) float64 { return math.NaN() })}, "weight of choice 0 is NaN", 0},
-		{"features that are not as many as before", population.Config{N: 1, Archive: &population.Grid{Features: unsteady()}}, "Grid.Features returns 2 numbers, and returned 1 before", 1},
 		{"a breadth of none", population.Config{Breadth: evolve.BreadthFunc(func([]evolve.Made) int { return 0 })}, "asks for 0 children", 0},
 		{"a gate that fails", population.Config{Gates: []population.Gate{population.GateFunc(func(context.Context, *population.View, string) (string, error) {
 			return "", errors.New("no disk")
@@ -206,12 +204,6 @@ func TestUselessParts(t *testing.T) {
 			t.Errorf("%s: it goes on after the error: %v", tt.reason, again)
 		}
 	}
-}
-
-// unsteady returns a func that returns one number, and two from its second call on.
-func unsteady() func(c eval.Candidate) []float64 {
-	n := 0
-	return func(eval.Candidate) []float64 { n = min(n+1, 2); return make([]float64, n) }
 }
 
 // empty is an operator that says nothing.
@@ -274,16 +266,13 @@ func TestNewFails(t *testing.T) {
 		{population.Config{Archive: &population.Islands{Of: []population.Archive{archive}, Rate: 2}}, "Islands.Rate is 2"},
 		{population.Config{Archive: &population.Islands{Of: []population.Archive{nil}}}, "Islands.Of[0] is nil"},
 		{population.Config{Archive: population.All(-1)}, "All(-1)"},
-		{population.Config{Archive: &population.Grid{}}, "Grid needs one of Cell and Features"},
-		{population.Config{Select: population.PowerLaw(-1)}, "PowerLaw(-1)"},
 		{population.Config{Select: population.Weighted(math.NaN())}, "Weighted(NaN)"},
-		{population.Config{Select: population.Tournament(-1)}, "Tournament(-1)"},
 		{population.Config{Select: population.Choice(0.5, nil, nil)}, "need two selectors"},
 		{population.Config{Select: population.Choice(2, population.Best(), population.Best())}, "Choice(2, "},
 		{population.Config{Operators: []population.Operator{nil}}, "Config.Operators[0] is nil"},
 		{population.Config{Operators: []population.Operator{population.Rewrite{}, population.Rewrite{}}}, `named "rewrite"`},
 		{population.Config{Operators: []population.Operator{population.Cross{Partners: -1}}}, "Cross.Partners is -1"},
-		{population.Config{Operators: []population.Operator{population.Repair{Select: population.PowerLaw(-1)}}}, "PowerLaw(-1)"},
+		{population.Config{Operators: []population.Operator{population.Repair{Select: population.Weighted(-1)}}}, "Weighted(-1)"},
 		{population.Config{Gates: []population.Gate{gate}}, "Config.Gates[0] is nil"},
 		{population.Config{Gates: []population.Gate{&population.Unlike{Most: 2}}}, "Unlike.Most is 2"},
 		{population.Config{Gates: []population.Gate{population.Screen{}}}, "Screen.On is nil"},
@@ -301,7 +290,7 @@ func TestNewFails(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	for name, f := range map[string]func(){"Top(0)": func() { population.Top(0) }, "Lift(0)": func() { population.Lift(0) }, "Lift(NaN)": func() { population.Lift(math.NaN()) }} {
+	for name, f := range map[string]func(){"Top(0)": func() { population.Top(0) }} {
 		if v := recovered(f); !strings.Contains(fmt.Sprint(v), "population: "+name) {
 			t.Errorf("%s panics with %v", name, v)
 		}

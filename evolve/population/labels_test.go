@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -19,7 +18,7 @@ func TestLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		even := func(c eval.Candidate) string { return fmt.Sprint("even ", int(c.Result.Score)%2 == 0) }
 		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: slow(1), N: 12, Seed: 4,
-			Archive: &population.Islands{Of: []population.Archive{&population.Grid{Cell: even}, &population.Grid{Cell: even}}},
+			Archive: &population.Islands{Of: []population.Archive{&celled{population.All(0), even}, &celled{population.All(0), even}}},
 			Select: population.Choice(0.5, population.Uniform(),
 				population.Choice(0, population.Uniform(), population.Best())),
 			Operators: []population.Operator{population.Rewrite{}, population.Explore{}},
@@ -69,21 +68,10 @@ func TestNoLabels(t *testing.T) {
 	})
 }
 
-// A member of a grid by features stands in bins, whether it was kept or not.
-func TestPlaceByFeatures(t *testing.T) {
-	g := &population.Grid{Bins: 2,
-		Features: func(c eval.Candidate) []float64 { return []float64{float64(len(c.Program))} }}
-	for id := range 8 {
-		g.Add(member(id, strings.Repeat("x", id), 1))
-	}
-	worse := member(9, "xxxxxxx", 0)
-	if g.Add(worse) || g.Place(worse) != "1" {
-		t.Errorf("a long program that is worse than the one there stands in %q, want 1", g.Place(worse))
-	}
-	if at := g.Place(g.Members()[0]); at != "0" && at != "1" {
-		t.Errorf("a member stands in %q", at)
-	}
-	if at := g.Place(member(10, "x", 0)); at != "" {
-		t.Errorf("a program that was never offered stands in %q", at)
-	}
+// celled is an archive that says in which cell a member stands.
+type celled struct {
+	population.Archive
+	cell func(eval.Candidate) string
 }
+
+func (c *celled) Place(m *population.Member) string { return c.cell(m.Candidate) }

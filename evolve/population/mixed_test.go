@@ -104,23 +104,19 @@ func mixed(l llm.LLM, seed uint32, window int, order evolve.Order) (*population.
 	if err != nil {
 		return nil, err
 	}
-	grid := &population.Grid{Bins: 4, Features: func(c eval.Candidate) []float64 {
-		return []float64{float64(len(c.Program)), c.Result.Cases[0]}
-	}}
 	return population.New(population.Config{Task: tk, LLM: l, N: 40, Seed: seed, Window: window, Order: order,
 		Archive: &population.Islands{Every: 15, Rate: 0.2, Of: []population.Archive{
-			population.Top(12), grid, population.Fronts(), population.All(20)}},
+			population.Top(12), population.All(0), population.Drift(), population.All(20)}},
 		Islands: &bandit.UCB1{},
 		Select: population.Choice(0.5, population.Weighted(10),
-			population.Choice(0.5, population.PowerLaw(1), population.FrontFrequency())),
+			population.Choice(0.5, population.Uniform(), population.Best())),
 		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{Partners: 2},
 			population.Repair{}, &population.Merge{},
 			population.Rewrite{Label: "constants",
 				Instruction: "Change only the values of numeric constants of the program to raise its score."},
 			population.Rewrite{Label: "one line",
 				Instruction: "Change exactly one statement of the program to raise its score."}},
-		Credit: population.Rank,
-		Gates: []population.Gate{population.Unseen(), &population.Unlike{Most: 0.9, Shingle: 1, Judge: l},
+		Gates: []population.Gate{&population.Unlike{Most: 0.9, Shingle: 1, Judge: l},
 			population.Screen{On: func(v *population.View) eval.Evaluator { return distances{1 + v.Step%3} }, Ties: true}},
 		Memory: []population.Memory{&population.Scratchpad{Every: 10}, &population.Attempts{Most: 2}},
 	})

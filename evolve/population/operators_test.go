@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -160,7 +159,12 @@ func TestPolicyLearnsOperators(t *testing.T) {
 	useless := population.Rewrite{Label: "useless", Instruction: "VERDICT"} // to which the stand-in writes no program
 	prompts, _ := asked(t, population.Config{Archive: population.Top(4),
 		Operators: []population.Operator{population.Rewrite{}, useless},
-		Credit:    population.Rank}, 400)
+		Credit: func(b population.Birth) (float64, bool) {
+			if b.Scored() {
+				return 1, true
+			}
+			return 0, true
+		}}, 400)
 	if good, bad := len(prompts["rewrite"]), len(prompts["useless"]); bad > good/3 || bad == 0 {
 		t.Errorf("%d children by the operator that works and %d by the one that does not", good, bad)
 	}
@@ -209,27 +213,24 @@ func TestCredits(t *testing.T) {
 	late.Attempts = []llm.Attempt{{Status: llm.Timeout}}
 	refused := scored(0)
 	refused.Err, refused.Result = "refused", eval.Result{}
-	huge := member(1, "p", -math.MaxFloat64)
 	for _, tt := range []struct {
-		reason         string
-		b              population.Birth
-		improved, lift float64
-		ok             bool
+		reason   string
+		b        population.Birth
+		improved float64
+		ok       bool
 	}{
-		{"better", of(parent, scored(13)), 1, 1.5, true},
-		{"as good", of(parent, scored(10)), 0, 0, true},
-		{"worse", of(parent, scored(3)), 0, 0, true},
-		{"invalid", of(parent, evolve.Child{Candidate: invalid(2, "c").Candidate}), 0, 0, true},
-		{"no program", of(parent, evolve.Child{Err: "no program"}), 0, 0, true},
-		{"refused by a gate", of(parent, refused), 0, 0, true},
-		{"the call brought no answer", late, 0, 0, false},
-		{"mended", of(invalid(1, "p"), scored(-5)), 1, 1, true},
-		{"a gain that no number holds", of(huge, scored(math.MaxFloat64)), 1, math.MaxFloat64, true},
+		{"better", of(parent, scored(13)), 1, true},
+		{"as good", of(parent, scored(10)), 0, true},
+		{"worse", of(parent, scored(3)), 0, true},
+		{"invalid", of(parent, evolve.Child{Candidate: invalid(2, "c").Candidate}), 0, true},
+		{"no program", of(parent, evolve.Child{Err: "no program"}), 0, true},
+		{"refused by a gate", of(parent, refused), 0, true},
+		{"the call brought no answer", late, 0, false},
+		{"mended", of(invalid(1, "p"), scored(-5)), 1, true},
 	} {
 		improved, ok := population.Improved(tt.b)
-		lift, alsoOK := population.Lift(2)(tt.b)
-		if improved != tt.improved || lift != tt.lift || ok != tt.ok || alsoOK != tt.ok {
-			t.Errorf("%s: Improved %v, %v; Lift %v, %v", tt.reason, improved, ok, lift, alsoOK)
+		if improved != tt.improved || ok != tt.ok {
+			t.Errorf("%s: Improved %v, %v", tt.reason, improved, ok)
 		}
 	}
 }

@@ -48,7 +48,6 @@ func (scribbler) Admit(_ context.Context, v *population.View, _ string) (string,
 func (scribbler) Follow(b population.Birth) {
 	if b.Parent != nil {
 		scribble(b.Parent)
-		scribble(b.Among()...)
 	}
 }
 
@@ -60,7 +59,6 @@ func (scribbler) Section(v *population.View) (none task.Section) {
 func (scribbler) Learn(_ context.Context, s *population.Season) error {
 	for _, b := range s.Births {
 		scribble(b.Parent)
-		scribble(b.Among()...)
 		if b.Result.Metrics != nil {
 			b.Result.Metrics["value"] = 1e6
 		}

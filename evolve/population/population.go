@@ -93,11 +93,12 @@ func New(cfg Config) (*Population, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), reign: newReign(cfg), Breeder: evolve.Breeder{
+	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), Breeder: evolve.Breeder{
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
 		MaxFailures: failures, OnChild: cfg.OnChild}}
 	if len(cfg.Settings) > 0 {
 		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}
+		p.reign = reign{chooser: newChooser("settings", cfg.SettingsPolicy, len(cfg.Settings), cfg.Seed), steps: -1}
 	}
 	p.operators = newChooser("operator", p.cfg.Policy, len(cfg.Operators), cfg.Seed)
 	if islands, ok := cfg.Archive.(*Islands); ok {
@@ -155,7 +156,9 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(ctx, turn, i) },
 		func(c evolve.Child) { p.take(ctx, turn, c) })
 	p.forget()
-	p.conclude(gen)
+	if len(p.cfg.Settings) > 0 {
+		p.conclude(gen)
+	}
 	return gen, err
 }
 
@@ -262,7 +265,7 @@ func (p *Population) seedArchive() error {
 	p.leader = m
 	return firstOf(
 		func() error {
-			return p.followedByGates(Birth{Child: p.Initial(), Task: p.cfg.Task, among: p.cfg.Archive})
+			return p.followedByGates(Birth{Child: p.Initial(), Task: p.cfg.Task})
 		},
 		func() error { return p.ask(func() { p.cfg.Archive.Add(m) }) },
 	)
@@ -284,7 +287,7 @@ func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child
 func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected, c evolve.Child) error {
 	m := member(c.Candidate, c.ID)
 	m.Parents, m.Operator = c.Parents, c.Operator
-	b := Birth{Child: c, Task: p.cfg.Task, Parent: x.parent.shown(), Shown: x.sections, among: x.view.Part}
+	b := Birth{Child: c, Task: p.cfg.Task, Parent: x.parent.shown(), Shown: x.sections}
 	b.Result = m.Result.Clone()
 	if err := p.followed(x, b); err != nil {
 		return err
@@ -297,7 +300,9 @@ func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected,
 		b.Parent.Improved++
 	}
 	if c.Scored() {
-		p.addLift(b)
+		if b.Result.Valid && b.Parent.Result.Valid {
+			p.lifts.Add(b.Result.Score - b.Parent.Result.Score)
+		}
 		if err := p.keep(m, x); err != nil {
 			return err
 		}
@@ -400,7 +405,7 @@ func (p *Population) selectParent(x *expected) error {
 		x.labels["selector"] = nameOf(by)
 	}
 	if len(p.cfg.Settings) > 0 {
-		x.labels["settings"] = p.reign.now.label()
+		x.labels["settings"] = cmp.Or(p.reign.now.Name, p.reign.now.String())
 	}
 	if v.Parent == nil {
 		return fmt.Errorf("population: Selector %s returns nil for a choice of %d members: need one of them",

@@ -23,9 +23,6 @@ func TestSelectors(t *testing.T) {
 	sigma := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 	asked := ranking(4, 3, 2, 1)
 	asked[0].Asked, asked[1].Asked = 3, 1
-	cases := ranking(3, 2, 1, 0)
-	cases[0].Result.Cases, cases[1].Result.Cases = []float64{1, 1, 0, 1}, []float64{0, 1, 1, 0}
-	cases[2].Result.Cases, cases[3].Result.Cases = []float64{1, 0, 0, 0}, []float64{0, 0, 0, 0}
 	for _, tt := range []struct {
 		reason string
 		by     population.Selector
@@ -34,18 +31,11 @@ func TestSelectors(t *testing.T) {
 	}{
 		{"the best, and of equals the first", population.Best(), ranking(1, 3, 3, 2), []float64{0, 1, 0, 0}},
 		{"each alike", population.Uniform(), ranking(1, 3, 2), []float64{1, 1, 1}},
-		{"1/rank, wherever the best stands", population.PowerLaw(0), ranking(1, 4, 3, 2),
-			[]float64{1. / 4, 1, 1. / 2, 1. / 3}},
-		{"rank^−2, of equals the older first", population.PowerLaw(2), ranking(3, 5, 5), []float64{1. / 9, 1, 1. / 4}},
 		{"σ(λ·(F−2.5)/1)/(1+children)", population.Weighted(1), asked,
 			[]float64{sigma(1.5) / 4, sigma(0.5) / 2, sigma(-0.5), sigma(-1.5)}},
 		{"with a MAD of 0 its least value stands, so that the best has nearly all but for its children",
 			population.Weighted(10), ranking(5, 5, 5, 6), []float64{0.5, 0.5, 0.5, 1}},
-		{"the best of two draws", population.Tournament(0), ranking(4, 3, 2, 1), []float64{7, 5, 3, 1}},
-		{"the best of one draw is any", population.Tournament(1), ranking(4, 3), []float64{1, 1}},
-		{"fronts 3 and 2; the third is dominated by the first, the last is on no front", population.FrontFrequency(), cases,
-			[]float64{3, 2, 0, 0}},
-		{"a quarter of one, the rest of the other", population.Choice(0.25, population.Best(), population.Tournament(1)),
+		{"a quarter of one, the rest of the other", population.Choice(0.25, population.Best(), population.Uniform()),
 			ranking(2, 1), []float64{0.25 + 0.375, 0.375}},
 		{"ε shared out, the rest for the best", population.Choice(0.3, population.Uniform(), population.Best()),
 			ranking(1, 2, 0), []float64{0.1, 0.8, 0.1}},
@@ -83,9 +73,8 @@ func TestSelectors(t *testing.T) {
 
 // One member is selected by all, and a member that is invalid has the score 0, not an error.
 func TestSelectorsOfOne(t *testing.T) {
-	for _, by := range []population.Selector{population.Best(), population.Uniform(), population.PowerLaw(1),
-		population.Weighted(10), population.Tournament(3),
-		population.FrontFrequency(), population.Choice(0.5, population.Uniform(), population.Best()),
+	for _, by := range []population.Selector{population.Best(), population.Uniform(),
+		population.Weighted(10), population.Choice(0.5, population.Uniform(), population.Best()),
 		population.ByWeight(func(*population.Member) float64 { return 1 })} {
 		if m := by.Select([]*population.Member{invalid(3, "")}, rand.New(rand.NewPCG(1, 1))); m == nil || m.ID != 3 {
 			t.Errorf("%v selects %v", by, m)

@@ -20,7 +20,7 @@ func forty(t *testing.T, l llm.LLM, order evolve.Order) *population.Population {
 		t.Fatal(err)
 	}
 	return newPopulation(t, population.Config{Task: tk, LLM: l, N: 512, Window: 64, Order: order, Seed: 9,
-		Archive: population.Top(40), Select: population.Weighted(10), Gates: []population.Gate{population.Unseen()},
+		Archive: population.Top(40), Select: population.Weighted(10), Gates: []population.Gate{&population.Unlike{Most: 0.999}},
 		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{}}})
 }
 

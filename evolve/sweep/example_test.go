@@ -167,7 +167,7 @@ func ExampleComparison() {
 func ExampleMethod() {
 	elders := sweep.Method{Name: "elders", N: 8, New: func(s sweep.Setup) (sweep.Searches, error) {
 		p, err := population.New(population.Config{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Archive: population.Top(5),
-			Select: population.PowerLaw(1)})
+			Select: population.Uniform()})
 		return sweep.Searches{Arms: []evolve.Arm{p}}, err
 	}}
 	plan := sweep.Plan{

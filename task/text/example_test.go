@@ -83,7 +83,7 @@ func Example() {
 }
 
 // GEPA on prompts: a child has to beat its parent on three train cases before it is evaluated, and the archive keeps
-// the prompts that are best at some validation case.
+// the eight best.
 func ExampleTask_Minibatch() {
 	sets := words()
 	t, err := text.New(text.Config{
@@ -94,7 +94,7 @@ func ExampleTask_Minibatch() {
 		panic(err)
 	}
 	p, err := population.New(population.Config{
-		Task: t, LLM: reflective, N: 1, Archive: population.Fronts(), Select: population.FrontFrequency(),
+		Task: t, LLM: reflective, N: 1, Archive: population.Top(8), Select: population.Uniform(),
 		Gates: []population.Gate{population.Screen{On: func(v *population.View) eval.Evaluator {
 			return t.Minibatch(v.Birth, 3)
 		}}},

@@ -103,8 +103,8 @@ func judged(t *testing.T, url string) *population.Population {
 		return float64(len(reply)%5) / 5, "Write it otherwise."
 	}
 	tk := newTask(t, c)
-	p, err := population.New(population.Config{Task: tk, LLM: model, N: 6, Seed: 40, Archive: population.Fronts(),
-		Select: population.FrontFrequency(),
+	p, err := population.New(population.Config{Task: tk, LLM: model, N: 6, Seed: 40, Archive: population.Top(9),
+		Select: population.Uniform(),
 		Gates: []population.Gate{
 			&population.Unlike{Most: 0.1, Shingle: 1, Judge: model},
 			population.Screen{On: func(v *population.View) eval.Evaluator { return tk.Minibatch(v.Step, 2) }, Ties: true},

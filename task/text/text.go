@@ -15,7 +15,7 @@
 //     its result shows the input, the reply and the feedback of the worst few. The search's model reads these beside
 //     the prompt. [Task.Minibatch] scores on Train cases alone, for population.Screen (GEPA's acceptance).
 //   - Validation: what a prompt's score is the mean of. Result.Cases has the score of each case, in the order of the
-//     Config, for population.Fronts. The search learns these numbers, and no text.
+//     Config. The search learns these numbers, and no text.
 //   - HeldOut: what [task.HeldOut] scores. No search sees it.
 //
 // # What the target is asked

@@ -145,8 +145,7 @@ var searches = map[string]func(of *tree.Task, model llm.LLM, seed uint32) (evolv
 func crossing(of *tree.Task, model llm.LLM, seed uint32, self bool) (evolve.Arm, error) {
 	return population.New(population.Config{Task: of, LLM: model, N: 4, Seed: seed, Archive: population.Top(20),
 		Select:    population.Uniform(),
-		Operators: []population.Operator{population.Rewrite{}, population.Cross{Self: self}},
-		Gates:     []population.Gate{population.Unseen()}})
+		Operators: []population.Operator{population.Rewrite{}, population.Cross{Self: self}}})
 }
 
 // play returns after how many calls a search repaired a fault, or 0 if it did not.

@@ -101,8 +101,7 @@ func together(t *testing.T, path string, settings []population.Settings, archive
 	p, err := population.New(population.Config{Task: tk, LLM: model(t), N: 4, Seed: 8, Window: 1,
 		Noise: &evolve.Noise{Fresh: 2}, Archive: archive, Settings: settings,
 		Operators: []population.Operator{population.Rewrite{}, population.Cross{},
-			&tune.Tuner{On: waves{&tunings}, Evaluations: 60}},
-		Credit: population.Rank})
+			&tune.Tuner{On: waves{&tunings}, Evaluations: 60}}})
 	if err != nil {
 		t.Fatal(err)
 	}

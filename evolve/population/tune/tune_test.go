@@ -84,7 +84,7 @@ func (w *world) cheap() eval.Evaluator { return waves{&w.made} }
 // run makes a run of one population with a tuner.
 func (w *world) run(ctx context.Context, o *tune.Tuner, model llm.LLM, j *journal.Journal, b evolve.Budget) (*evolve.Result, error) {
 	p, err := population.New(population.Config{Task: w.task, LLM: model, N: 4, Seed: 7, Archive: population.Top(8),
-		Select:    population.Tournament(2),
+		Select:    population.Uniform(),
 		Operators: []population.Operator{population.Rewrite{}, o}})
 	if err != nil {
 		return nil, err

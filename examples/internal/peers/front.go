@@ -12,8 +12,6 @@ import (
 // those with the lowest scores first, if each of their fronts has another that is not; of equals, the one that stands
 // on a front first. Of those that are needed each is drawn with a chance in proportion to the number of its fronts.
 //
-// It is [population.FrontFrequency] but for equals, of which that one keeps the older.
-//
 // Source: gepa/gepa_utils.py, select_program_candidate_from_pareto_front.
 type front struct{}
 
