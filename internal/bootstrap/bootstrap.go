@@ -1,6 +1,6 @@
 // Package bootstrap draws samples of runs with replacement, and takes the percentiles of what is worked out in them
-// (B. Efron, "Bootstrap Methods: Another Look at the Jackknife", 1979). evolve/analysis, bandit/sim and the laboratory
-// make their intervals with it.
+// (B. Efron, "Bootstrap Methods: Another Look at the Jackknife", 1979). evolve/analysis and bandit/sim make their
+// intervals with it.
 package bootstrap
 
 import (

@@ -14,26 +14,6 @@ type Method interface {
 	Minimize(n int, r *rand.Rand, cost func(points [][]float64) (costs []float64, more bool))
 }
 
-// Random draws points around the parent, with a standard deviation that is drawn anew for each, evenly in the
-// logarithm, from 0.01 to 3. It learns nothing from costs: what it gains, trying many values gains.
-type Random struct{}
-
-// Minimize draws batches of 16 points for as long as it may.
-func (Random) Minimize(n int, r *rand.Rand, cost func([][]float64) ([]float64, bool)) {
-	for more := true; more; {
-		points := make([][]float64, 16)
-		for i := range points {
-			points[i] = gauss(make([]float64, n), math.Exp(math.Log(0.01)+r.Float64()*math.Log(300)), r)
-		}
-		_, more = cost(points)
-	}
-}
-
-// String names the method.
-func (Random) String() string { return "Random" }
-
-var _ Method = Random{}
-
 // gauss returns a point from around another.
 func gauss(around []float64, step float64, r *rand.Rand) []float64 {
 	p := make([]float64, len(around))
