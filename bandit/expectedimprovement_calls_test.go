@@ -74,7 +74,7 @@ func TestExpectedImprovementPullsOfDifferentSizes(t *testing.T) {
 
 // Nothing is known of the horizon: it is taken for 128 pulls until half of them are over.
 func TestExpectedImprovementWithoutHorizon(t *testing.T) {
-	for _, f := range []sim.Family{sim.Named("draws"), sim.Named("late-jumps"), sim.Named("breakthrough")} {
+	for _, f := range []sim.Family{sim.Named("draws"), sim.Named("late-bloomers"), sim.Named("breakthrough")} {
 		unknown, told := playSized(t, &bandit.ExpectedImprovement{}, f, 2, 1),
 			playSized(t, &bandit.ExpectedImprovement{T: 256}, f, 2, 1)
 		if !slices.Equal(unknown[:65], told[:65]) {
@@ -85,7 +85,7 @@ func TestExpectedImprovementWithoutHorizon(t *testing.T) {
 
 // What is not known costs little: within 0.03 of the mean gain with the horizon told, whose standard error is 0.01.
 func TestExpectedImprovementHorizonHelpsLittle(t *testing.T) {
-	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("staircase"), sim.Named("dead-arms"),
+	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("breakthrough"), sim.Named("plateaus"),
 		sim.Named("exchangeable"), sim.Named("crossing")}
 	told := meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{T: 256} })
 	untold := meanShare(t, families, 10, 256, func() bandit.Policy { return &bandit.ExpectedImprovement{} })
@@ -124,7 +124,7 @@ func meanShare(t *testing.T, families []sim.Family, arms, rounds int, fresh func
 // difference is 0.01, of which two are allowed.
 func TestExpectedImprovementMoreArmsCostLittle(t *testing.T) {
 	families := []sim.Family{sim.Named("heavy-tail"), sim.Named("draws"), sim.Named("exchangeable"), sim.Named("linear"),
-		sim.Named("staircase")}
+		sim.Named("breakthrough")}
 	for _, rounds := range notrun.Few([]int{64, 200}, 0) {
 		fresh := func() bandit.Policy { return &bandit.ExpectedImprovement{T: rounds} }
 		ten, sixty := meanShare(t, families, 10, rounds, fresh), meanShare(t, families, 60, rounds, fresh)

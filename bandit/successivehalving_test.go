@@ -203,8 +203,8 @@ func TestSuccessiveHalvingParameters(t *testing.T) {
 }
 
 func ExampleSuccessiveHalving() {
-	arms := sim.Arms(sim.Named("staircase"), 1, 4, 1, 24)
+	arms := sim.Arms(sim.Named("heavy-tail"), 1, 4, 1, 24)
 	played, err := sim.Play(&bandit.SuccessiveHalving{T: 24}, arms, sim.PlayConfig{Rounds: 24})
 	fmt.Println(played.Selections, err)
-	// Output: [0 1 2 3 0 1 2 3 0 1 2 3 0 2 0 2 0 2 0 2 0 2 0 2] <nil>
+	// Output: [0 1 2 3 0 1 2 3 0 1 2 3 0 1 0 1 0 1 0 1 0 1 0 1] <nil>
 }

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/evoalloc/evoalloc/internal/bootstrap"
 )
 
 // What [Family] promises, for every family.
@@ -28,10 +26,10 @@ func TestFamilies(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 21 {
-		t.Errorf("%d families, want 21", len(names))
+	if len(names) != 10 {
+		t.Errorf("%d families, want 10", len(names))
 	}
-	if Named("linear") != Families()[13] { // so settings can be compared
+	if Named("linear") != Families()[5] { // so settings can be compared
 		t.Error("a family is not equal to itself")
 	}
 }
@@ -50,12 +48,9 @@ func checkArm(t *testing.T, f Family, arm []float64, start float64) {
 	}
 }
 
-// Arms differ from each other, and from seed to seed, all but those that are dead.
+// Arms differ from each other, and from seed to seed.
 func TestArmsDiffer(t *testing.T) {
 	for _, f := range Families() {
-		if f.String() == "dead-arms" {
-			continue
-		}
 		seen := make(map[float64]bool)
 		for seed := range uint64(4) {
 			for _, arm := range Arms(f, seed, 4, 1, 300) {
@@ -102,40 +97,14 @@ func TestFamiliesByFormula(t *testing.T) {
 		{"a breakthrough within 15 children: the mean over log-uniform q of 1 − (1−q)¹⁵",
 			share(Named("breakthrough"), 15, func(a []float64) bool { return a[15] > 0 }),
 			meanOverScale(1.0/300, 1.0/15, func(q float64) float64 { return 1 - math.Pow(1-q, 15) }), 0.032},
-		{"a step up at child 1: the mean of log-uniform q",
-			share(Named("staircase"), 1, func(a []float64) bool { return a[1] > a[0] }),
-			meanOverScale(1.0/80, 1.0/8, func(q float64) float64 { return q }), 0.016},
 		{"a plateau reached by child 404: every arm that stops, and nearly none that does not",
 			share(Named("plateaus"), 520, func(a []float64) bool { return a[404] == a[520] }), 0.7, 0.032},
 		{"late bloomers end above 0.66, beyond the ceiling of the others",
 			share(Named("late-bloomers"), 900, func(a []float64) bool { return a[900] > 0.66 }), 0.3, 0.032},
 		{"an idea worth 0.9 or more, at the end of 600 children: u ≤ (0.8/0.12)^(−1/0.6)",
 			share(Named("ideas"), 600, func(a []float64) bool { return a[600] >= 0.89 }), math.Pow(0.8/0.12, -1/0.6), 0.016},
-		{"a slow search that ends high comes to more than 0.5",
-			share(Named("fast-or-high"), 3000, func(a []float64) bool { return a[3000] > 0.5 }), 0.4, 0.032},
-		{"a steady search has a gain in 10 children",
-			share(Named("steady-luck"), 10, func(a []float64) bool { return a[10] > 0.1 }), 1 - math.Pow(0.9, 10), 0.032},
 		{"a rare gain in 30 children",
 			share(Named("rare-luck"), 30, func(a []float64) bool { return a[30] > 0.1 }), 1 - math.Pow(0.97, 30), 0.032},
-		{"an idea in the first two children, if they are neither invalid nor repeated",
-			share(Named("leaping-ideas"), 2, func(a []float64) bool { return a[2] > 0.1 }), 1 - math.Pow(1-0.9*0.7, 2), 0.032},
-		{"a polish of ten children has a gain",
-			share(Named("polish"), 10, func(a []float64) bool { return a[10] > 0.2 }), 1 - math.Pow(0.6, 10), 0.016},
-		{"the first impression is uniform in 0.2 to 0.6",
-			share(Named("first-impressions"), 1, func(a []float64) bool { return a[1] > 0.5 }), 0.25, 0.032},
-		{"and says nothing of what comes: half of those above its median gain more than the median gain",
-			quadrant(Named("first-impressions"), 1, 200), 0.25, 0.032},
-		{"half of the arms jump, and half of those by child 300: log-uniform in 30 to 3000",
-			share(Named("late-jumps"), 300, func(a []float64) bool { return a[300] > 0.4 }), 0.25, 0.032},
-		{"arms come to 1 − 0.1·u²: above 0.975 for u below one half",
-			share(Named("near-top"), 2000, func(a []float64) bool { return a[2000] > 0.975 }), 0.5, 0.032},
-		{"seven arms in ten are dead",
-			share(Named("dead-arms"), 400, func(a []float64) bool { return a[400] == 0.3 }), 0.7, 0.032},
-		{"the others improve with child 1 by the mean of log-uniform q",
-			share(Named("dead-arms"), 1, func(a []float64) bool { return a[1] > 0.3 }),
-			0.3 * meanOverScale(0.02, 0.2, func(q float64) float64 { return q }), 0.016},
-		{"noise of deviation 0.15 at child 1, and a mean of 0.3 + 0.05·ln 1.1 on average: above 0.45 at 0.968 deviations",
-			share(Named("shrinking-noise"), 1, func(a []float64) bool { return a[1] > 0.45 }), 0.1665, 0.024},
 		{"no improvement in 20 children of chance 0.05",
 			share(Named("exchangeable"), 20, func(a []float64) bool { return a[20] == 0.2 }), math.Pow(0.95, 20), 0.032},
 		{"what is left of the gap after 100 children: each closes 0.05·0.01 of it on average",
@@ -195,25 +164,6 @@ func meanOverScale(lo, hi float64, f func(float64) float64) float64 {
 	return sum / steps
 }
 
-// quadrant returns the share of arms that are above the median both at one time and in how much of the
-// remaining gap to 1 they close by another.
-func quadrant(f Family, at, end int) float64 {
-	var first, gain []float64
-	for i := range 4000 {
-		a := f.Arm(Address{Seed: 78, Index: i, Rounds: end})
-		first, gain = append(first, a[at]), append(gain, (a[end]-a[at])/(1-a[at]))
-	}
-	m, g := bootstrap.Quantile(slices.Sorted(slices.Values(first)), 0.5),
-		bootstrap.Quantile(slices.Sorted(slices.Values(gain)), 0.5)
-	n := 0
-	for i := range first {
-		if first[i] > m && gain[i] > g {
-			n++
-		}
-	}
-	return float64(n) / 4000
-}
-
 // The best of s draws from a Gumbel distribution is one of the same scale, shifted by scale·ln s: by the mean of
 // log-uniform scales in 0.01 to 0.06 here, as long as no score comes to 1.
 func TestDrawsRiseAsTheLogarithm(t *testing.T) {
@@ -241,17 +191,11 @@ func TestNamed(t *testing.T) {
 	Named("swamp")
 }
 
-// Children's scores are those that an arm's best score comes from, and none is above 1.
-func TestFormulaChildren(t *testing.T) {
+// No score of a formula is above 1, and a child that is not better changes nothing.
+func TestFormulaByHand(t *testing.T) {
 	f := &Formula{Name: "thirds", Start: 0.2, New: func(*rand.Rand) func(int, float64) float64 {
 		return func(child int, best float64) float64 { return []float64{0.1, best + 0.3, 7}[child%3] }
 	}}
-	next := f.Children(Address{})
-	for i, want := range []float64{0.5, 1, 0.1, 1, 1, 0.1} {
-		if got := next(); got != want {
-			t.Errorf("child %d scores %v, want %v", i+1, got, want)
-		}
-	}
 	if got, want := f.Arm(Address{Rounds: 4}), []float64{0.2, 0.5, 1, 1, 1}; !slices.Equal(got, want) {
 		t.Errorf("the arm's best scores are %v, want %v", got, want)
 	}

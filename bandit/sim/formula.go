@@ -19,27 +19,16 @@ type Formula struct {
 
 var _ Family = (*Formula)(nil)
 
-// Children returns what makes an arm's children: each call returns the score of the next one.
-func (f *Formula) Children(a Address) func() float64 {
-	next := f.New(stream.New(a.Seed, "family/"+f.Name, uint64(a.Index)))
-	child, best := 0, f.Start
-	return func() float64 {
-		child++
-		score := min(next(child, best), 1)
-		best = max(best, score)
-		return score
-	}
-}
-
 // Arm implements [Family].
 func (f *Formula) Arm(a Address) []float64 {
-	child := f.Children(a)
+	next := f.New(stream.New(a.Seed, "family/"+f.Name, uint64(a.Index)))
 	scores := make([]float64, a.Rounds+1)
 	scores[0] = f.Start
+	child, best := 0, f.Start
 	for round := 1; round <= a.Rounds; round++ {
-		best := scores[round-1]
 		for range max(a.N, 1) {
-			best = max(best, child())
+			child++
+			best = max(best, min(next(child, best), 1))
 		}
 		scores[round] = best
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/internal/bootstrap"
 )
@@ -13,8 +14,7 @@ type Gain struct {
 	//	(mean final of the one − mean final of the other)/(mean oracle − mean start)
 	//
 	// with the means over the runs of the setting: how far the one ends above the other, as a share of the way from
-	// the start to the best that the whole budget can reach with the arms known beforehand, in steps of the setting's
-	// N children. Policies with a breadth of their own may come further than that. Its interval is a bootstrap-t of 2000
+	// the start to the best that the whole budget can reach with the arms known beforehand. Its interval is a bootstrap-t of 2000
 	// samples of the runs, the same for both policies (P. Hall, "Theoretical Comparison of Bootstrap Confidence
 	// Intervals", 1988): it works everything out anew in each, and holds for skewed differences too. With fewer than six
 	// runs, or if most samples have no two runs that differ, it is of percentiles.
@@ -30,8 +30,7 @@ const fewestStudentized = 6
 // GainOver returns by how much the named policy ends above another one, over all cells. Cells in which there is
 // nothing to gain are left out. It panics if a cell has no such policy.
 func GainOver(cells []Cell, name, other string) Gain {
-	nan := math.NaN()
-	g := Gain{Mean: Interval{nan, nan, nan}, Worst: Interval{nan, nan, nan}}
+	g := Gain{Mean: unknown(), Worst: unknown()}
 	sum := estimates{each: make([]estimate, resamples)}
 	draws := make(map[int][]sample) // by number of runs
 	n := 0
@@ -61,19 +60,19 @@ func GainOver(cells []Cell, name, other string) Gain {
 
 // gain returns that of one cell, of all runs and of each sample of them.
 func (c Cell) gain(name, other string, samples []sample) estimates {
-	one, two, starts := c.Entry(name).Final, c.Entry(other).Final, c.starts()
+	one, two := c.Entry(name).Final, c.Entry(other).Final
 	of := func(weights sample) estimate {
 		var above, room, squares float64
 		for run, w := range weights {
 			above += float64(w) * (one[run] - two[run])
-			room += float64(w) * (c.Oracle[run] - starts[run])
+			room += float64(w) * (c.Oracle[run] - c.Start[run])
 		}
 		if room <= 0 {
 			return estimate{math.NaN(), math.NaN()}
 		}
 		share := above / room
 		for run, w := range weights {
-			off := one[run] - two[run] - share*(c.Oracle[run]-starts[run])
+			off := one[run] - two[run] - share*(c.Oracle[run]-c.Start[run])
 			squares += float64(w) * off * off
 		}
 		n := float64(len(weights))
@@ -88,6 +87,24 @@ func (c Cell) gain(name, other string, samples []sample) estimates {
 		e.each = append(e.each, v)
 	}
 	return e
+}
+
+// A sample is how often each run is in a sample of the runs.
+type sample []uint16
+
+// once returns the sample that has each of n runs once.
+func once(n int) sample { return slices.Repeat(sample{1}, n) }
+
+// newSamples returns samples of n of n runs, drawn with replacement, the same ones every time.
+func newSamples(n int) []sample {
+	samples := make([]sample, resamples)
+	plan().Each([]int{n}, func(i int, draw [][]int) {
+		samples[i] = make(sample, n)
+		for _, run := range draw[0] {
+			samples[i][run]++
+		}
+	})
+	return samples
 }
 
 // An estimate is a gain and its variance, that of the linear part of the ratio.

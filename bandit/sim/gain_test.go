@@ -9,9 +9,8 @@ import (
 
 // finals makes a cell of runs that start from 0, of policies "a" and "b".
 func finals(rounds int, a, b, oracle []float64) Cell {
-	starts := slices.Repeat([]Course{{{0, 0}}}, len(a))
 	return Cell{Setting: Setting{Family: Named("draws"), Arms: 2, Rounds: rounds}, Oracle: oracle,
-		Entries: []Entry{{Name: "a", Final: a, Courses: starts}, {Name: "b", Final: b, Courses: starts}}}
+		Start: make([]float64, len(a)), Entries: []Entry{{"a", a}, {"b", b}}}
 }
 
 func TestGainByHand(t *testing.T) {

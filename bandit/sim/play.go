@@ -204,18 +204,3 @@ func Oracle(arms [][]float64, rounds int) []float64 {
 	}
 	return best
 }
-
-// RoundRobin returns the best score after 0, 1, ..., rounds pulls dealt out to the arms in turn. Thresholds
-// are set by it. An arm that has ended keeps its last score.
-func RoundRobin(arms [][]float64, rounds int) []float64 {
-	best := make([]float64, rounds+1)
-	best[0] = math.Inf(-1)
-	for _, a := range arms {
-		best[0] = max(best[0], a[0])
-	}
-	for t := 1; t <= rounds; t++ {
-		a := arms[(t-1)%len(arms)]
-		best[t] = max(best[t-1], a[min((t-1)/len(arms)+1, len(a)-1)])
-	}
-	return best
-}

@@ -125,7 +125,7 @@ func TestPullsInFlight(t *testing.T) {
 
 func TestOnePullPerArmInFlight(t *testing.T) {
 	p := &watch{}
-	if _, err := Play(p, Arms(Named("staircase"), 1, 4, 1, 100),
+	if _, err := Play(p, Arms(Named("ideas"), 1, 4, 1, 100),
 		PlayConfig{Rounds: 100, InFlight: 9, Delay: (*rand.Rand).ExpFloat64}); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestPlayErrors(t *testing.T) {
 func TestOracleIsTheBestSplit(t *testing.T) {
 	for seed := range uint64(20) {
 		const rounds = 12
-		arms := Arms(Named("staircase"), seed, 3, 1, rounds)
+		arms := Arms(Named("ideas"), seed, 3, 1, rounds)
 		oracle := Oracle(arms, rounds)
 		for n := range rounds + 1 {
 			best := 0.0
@@ -240,16 +240,6 @@ func TestOracleIsTheBestSplit(t *testing.T) {
 				t.Errorf("seed %d, %d pulls: oracle %v, the best split %v", seed, n, oracle[n], best)
 			}
 		}
-	}
-}
-
-func TestRoundRobinByHand(t *testing.T) {
-	want := []float64{0.1, 0.2, 0.2, 0.5, 0.5, 0.9, 0.9, 0.9}
-	if got := RoundRobin(threeArms, 7); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if got := RoundRobin([][]float64{{0.1, 0.2}}, 3); !slices.Equal(got, []float64{0.1, 0.2, 0.2, 0.2}) {
-		t.Errorf("an arm that ended: %v", got)
 	}
 }
 

@@ -16,17 +16,11 @@ import (
 type Contender struct {
 	Name string // in results; contenders of one study differ in it
 	// New returns a fresh policy for one run. It is given the setting, for a policy that wants to know the
-	// number of rounds or arms. It is called from several goroutines at once. What a policy learns of the
-	// family beforehand should come from seeds that are not played.
+	// number of rounds or arms. It is called from several goroutines at once.
 	New func(s Setting) bandit.Policy
 	// Arms is how many of the setting's arms the policy has, the first ones; 0 means all. With 1 it is one search
 	// with the whole budget: the baseline that any allocation has to beat.
 	Arms int
-	// Play plays one run in place of [Play], for a contender that does more than choose among the setting's arms: with
-	// searches of its own, or steps of another width. It returns the best score after 0, 1, ..., T times N calls, or
-	// fewer if the run ended early, and how many simulated seconds the run took, or 0. New and Arms have no effect
-	// then. Play is called from several goroutines at once. nil means [Play] with New and Arms.
-	Play func(s Setting, seed uint64) (best []float64, seconds float64, err error)
 }
 
 // A Setting is what policies are played over: K arms of a family, for T pulls of N children each.
@@ -47,33 +41,45 @@ func (s Setting) String() string {
 
 // A StudyConfig says what to compare.
 type StudyConfig struct {
-	Contenders []Contender // at least one; names differ
-	Settings   []Setting   // at least one
-	Seed       uint64      // of the first run; the others have the seeds after it
-	Runs       int         // runs of each policy in each setting; 0 means 100
-	// Multiples are the scores to reach, each by the pulls that it takes without a policy. Multiple m stands
-	// for the highest score that [RoundRobin] has reached in at least nine of ten runs after m·T pulls. More
-	// than K counts as K, which is all the pulls that the arms have. nil means ½, 1 and 2.
-	Multiples []float64
-	Scores    []float64                  // further scores to reach, as they are
-	InFlight  int                        // as in PlayConfig
-	Delay     func(r *rand.Rand) float64 // as in PlayConfig
-	Parallel  int                        // runs at once; 0 means one a processor
+	Contenders []Contender                // at least one; names differ
+	Settings   []Setting                  // at least one
+	Seed       uint64                     // of the first run; the others have the seeds after it
+	Runs       int                        // runs of each policy in each setting; 0 means 100
+	InFlight   int                        // as in PlayConfig
+	Delay      func(r *rand.Rand) float64 // as in PlayConfig
+	Parallel   int                        // runs at once; 0 means one a processor
 	// Progress is called after each run of all policies in one setting, from several goroutines at once. nil
 	// means that it is not called.
 	Progress func()
 }
 
-// reliableShare is the share of runs that have to reach a score for it to count as reached reliably.
-const reliableShare = 0.9
+// A Cell is what a [Study] found in one setting. Lists by run are in the order of seeds.
+type Cell struct {
+	Setting Setting   // what was played over
+	Start   []float64 // by run: the best score before the first pull
+	Oracle  []float64 // by run: the best score that T pulls can reach, see [Oracle]
+	Entries []Entry   // by contender
+}
+
+// An Entry is how one policy did in a setting.
+type Entry struct {
+	Name  string    // the Contender's
+	Final []float64 // by run: the best score of all arms at the end
+}
+
+// Entry returns the named policy's entry, or nil if there is none.
+func (c Cell) Entry(name string) *Entry {
+	for i := range c.Entries {
+		if c.Entries[i].Name == name {
+			return &c.Entries[i]
+		}
+	}
+	return nil
+}
 
 func (c StudyConfig) withDefaults() StudyConfig {
 	c.Runs = cmp.Or(c.Runs, 100)
-	c.InFlight = cmp.Or(c.InFlight, 1)
 	c.Parallel = cmp.Or(c.Parallel, runtime.GOMAXPROCS(0))
-	if c.Multiples == nil {
-		c.Multiples = []float64{0.5, 1, 2}
-	}
 	if c.Progress == nil {
 		c.Progress = func() {}
 	}
@@ -88,8 +94,6 @@ func (c StudyConfig) validate() error {
 		return errors.New("sim: a study without settings")
 	case c.Runs < 1:
 		return fmt.Errorf("sim: a study of %d runs: need at least 1", c.Runs)
-	case c.InFlight < 1:
-		return fmt.Errorf("sim: a study with %d pulls pending at once: need at least 1", c.InFlight)
 	case c.Parallel < 1:
 		return fmt.Errorf("sim: a study with %d runs at once: need at least 1", c.Parallel)
 	}
@@ -108,11 +112,6 @@ func (c StudyConfig) validate() error {
 			return fmt.Errorf("sim: setting %v: need at least 1 arm, 1 child and 1 round", s)
 		}
 	}
-	for _, m := range c.Multiples {
-		if !(m > 0) {
-			return fmt.Errorf("sim: multiple %v of the rounds: need more than 0", m)
-		}
-	}
 	return nil
 }
 
@@ -128,35 +127,34 @@ func Study(ctx context.Context, cfg StudyConfig) ([]Cell, error) {
 	}
 	var cells []Cell
 	for _, s := range cfg.Settings {
-		runs, err := cfg.play(ctx, s)
-		if err != nil {
+		cell := newCell(cfg, s)
+		if err := cfg.play(ctx, cell); err != nil {
 			return cells, fmt.Errorf("sim: %v: %w", s, err)
 		}
-		cells = append(cells, newCell(cfg, s, runs))
+		cells = append(cells, cell)
 	}
 	return cells, nil
 }
 
-// run is one run of a setting: what every policy's best score was over the same arms.
-type run struct {
-	oracle Course
-	robin  []float64 // of RoundRobin, after each multiple
-	best   []Course  // by policy
-	took   []float64 // by policy, in seconds; 0 if that is not told
+func newCell(cfg StudyConfig, s Setting) Cell {
+	c := Cell{Setting: s, Start: make([]float64, cfg.Runs), Oracle: make([]float64, cfg.Runs)}
+	for _, p := range cfg.Contenders {
+		c.Entries = append(c.Entries, Entry{p.Name, make([]float64, cfg.Runs)})
+	}
+	return c
 }
 
-// play plays the runs of a setting, several at once.
-func (c StudyConfig) play(ctx context.Context, s Setting) ([]run, error) {
+// play plays the runs of a cell, several at once. Each run has its place in the lists, so it does not matter which
+// ends first.
+func (c StudyConfig) play(ctx context.Context, cell Cell) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	runs := make([]run, c.Runs) // each has its place, so it does not matter which ends first
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range min(c.Parallel, c.Runs) {
 		wg.Go(func() {
 			for i := range next {
-				var err error
-				if runs[i], err = c.run(s, c.Seed+uint64(i)); err != nil {
+				if err := c.run(cell, i); err != nil {
 					cancel(err)
 				}
 				c.Progress()
@@ -168,45 +166,23 @@ func (c StudyConfig) play(ctx context.Context, s Setting) ([]run, error) {
 	}
 	close(next)
 	wg.Wait()
-	return runs, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
-// run plays every policy over the arms of one seed.
-func (c StudyConfig) run(s Setting, seed uint64) (run, error) {
+// run plays every policy over the arms of one run.
+func (c StudyConfig) run(cell Cell, i int) error {
+	s, seed := cell.Setting, c.Seed+uint64(i)
 	arms := Arms(s.Family, seed, s.Arms, s.N, s.Rounds)
-	r := run{oracle: newCourse(Oracle(arms, s.Rounds))}
-	for _, m := range c.Multiples {
-		t := c.after(m, s)
-		r.robin = append(r.robin, RoundRobin(arms, t)[t])
-	}
-	for _, p := range c.Contenders {
-		best, seconds, err := c.one(p, s, seed, arms)
-		if err != nil {
-			return r, fmt.Errorf("%s: %w", p.Name, err)
-		}
-		r.best = append(r.best, newCourse(best))
-		r.took = append(r.took, seconds)
-	}
-	return r, nil
-}
-
-// one plays one policy, and returns the best score after 0, 1, ..., T pulls.
-func (c StudyConfig) one(p Contender, s Setting, seed uint64, arms [][]float64) (
-	best []float64, seconds float64, err error) {
-	if p.Play == nil {
+	oracle := Oracle(arms, s.Rounds)
+	cell.Start[i], cell.Oracle[i] = oracle[0], oracle[s.Rounds]
+	for j, p := range c.Contenders {
 		k := cmp.Or(min(p.Arms, s.Arms), s.Arms)
 		played, err := Play(p.New(s), arms[:k], PlayConfig{Rounds: s.Rounds, Seed: seed, N: max(s.N, 1),
 			InFlight: c.InFlight, Delay: c.Delay})
-		return played.Best, 0, err
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		cell.Entries[j].Final[i] = played.Best[len(played.Best)-1]
 	}
-	best, seconds, err = p.Play(s, seed)
-	if err == nil && (len(best) == 0 || len(best) > s.Rounds+1) {
-		err = fmt.Errorf("sim: Contender.Play returns %d scores: need 1 to %d", len(best), s.Rounds+1)
-	}
-	return best, seconds, err
-}
-
-// after returns the number of pulls that a multiple stands for. It is no more than all that the arms have.
-func (StudyConfig) after(multiple float64, s Setting) int {
-	return int(max(1, min(multiple, float64(s.Arms))*float64(s.Rounds)))
+	return nil
 }

@@ -1,7 +1,6 @@
 package replay_test
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"log"
@@ -11,37 +10,30 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/sim"
 	"github.com/evoalloc/evoalloc/evolve/replay"
 )
 
-const scores = `generation,40,41,42
-0,0.36,0.36,0.36
-1,0.36,0.41,0.36
-2,0.38,0.41,0.36
-3,0.38,0.44,0.36
-4,0.38,0.52,0.36
-`
+// scores are the best so far of three searches that ran on their own, by generation.
+var scores = []replay.Arm{
+	{Name: "40", Best: []float64{0.36, 0.36, 0.38, 0.38, 0.38}},
+	{Name: "41", Best: []float64{0.36, 0.41, 0.41, 0.44, 0.52}},
+	{Name: "42", Best: []float64{0.36, 0.36, 0.36, 0.36, 0.36}},
+}
 
 // UCB1 over three searches that ran on their own, with five generations to share out.
 func ExamplePlay() {
-	l, err := replay.Read(strings.NewReader(scores))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	played, err := replay.Play(&bandit.UCB1{C: 0.05}, l.Arms, replay.Config{Rounds: 5})
+	played, err := replay.Play(&bandit.UCB1{C: 0.05}, scores, replay.Config{Rounds: 5})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("arms  ", played.Selections)
 	fmt.Println("best  ", played.Best)
-	fmt.Println("oracle", sim.Oracle(replay.Curves(l.Arms), 5))
+	fmt.Println("the second search alone", scores[1].After(5))
 	// Output:
 	// arms   [0 1 2 1 1]
 	// best   [0.36 0.36 0.41 0.41 0.41 0.44]
-	// oracle [0.36 0.41 0.41 0.44 0.52 0.52]
+	// the second search alone 0.52
 }
 
 func ExampleEstimates_Warning() {
@@ -64,77 +56,6 @@ func ExampleOffPolicy() {
 	}
 	fmt.Printf("logged %.3f, self-normalized %v, from %.1f steps\n", e.Logged, e.SelfNormalized, e.Effective)
 	// Output: logged 0.450, self-normalized 0.61 [0.5156, 0.7044], from 2.4 steps
-}
-
-// The generations of a search with a breadth differ in width, so its curve has a score for each call.
-func ExampleCurves() {
-	l, err := replay.Read(strings.NewReader(`{"N": 64, "seed": 40, "breadth": "Doubling(up=2, down=4, 1..64)", "trajectory": [
-		{"generation": 0, "best_fitness": 0.3}, {"generation": 1, "best_fitness": 0.3, "width": 1},
-		{"generation": 2, "best_fitness": 0.4, "width": 2}, {"generation": 3, "best_fitness": 0.6, "width": 1}]}`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("by pull", l.Arms[0].Best, "of", l.Arms[0].Calls, "calls")
-	fmt.Println("by call", replay.Curves(l.Arms)[0])
-	// Output:
-	// by pull [0.3 0.3 0.4 0.6] of [1 2 1] calls
-	// by call [0.3 0.3 0.3 0.4 0.6]
-}
-
-// Two searches of generations of 64 children.
-func ExampleSize() {
-	arms := []replay.Arm{
-		{Name: "40", Best: []float64{0.3, 0.3, 0.4}, Calls: []int{64, 64}},
-		{Name: "41", Best: []float64{0.3, 0.5, 0.5}, Calls: []int{64, 64}},
-	}
-	fmt.Println(replay.Size(arms))
-	// Output: 64
-}
-
-// A bandit's result, as the library writes it, is repeated by the policy that made it.
-func ExampleVerify() {
-	l, err := replay.Read(strings.NewReader(`{"bandit_seed": 0, "selections": [0, 1, 1], "rewards": [0.3, 0.4, 0.6], "propensities": [1, 1, 1],
-		"arm_results": [{"seed": 40, "trajectory": [{"generation": 0, "best_fitness": 0.3}, {"generation": 1, "best_fitness": 0.3}]},
-		{"seed": 41, "trajectory": [{"generation": 0, "best_fitness": 0.3}, {"generation": 1, "best_fitness": 0.4}, {"generation": 2, "best_fitness": 0.6}]}]}`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("UCB1:", replay.Verify(l, &bandit.UCB1{}, 0))
-	fmt.Println("Random:", replay.Verify(l, bandit.Random{}, 0))
-	// Output:
-	// UCB1: <nil>
-	// Random: replay: round 0: Random() draws arm 0 with propensity 0.5, the log has 1
-}
-
-// Policies over logged searches, four of twenty at a time.
-func ExampleFamily() {
-	var arms []replay.Arm
-	for i := range 20 {
-		best := []float64{0.3}
-		for n := range 40 {
-			best = append(best, 1-0.7/(1+float64(n*i)/200))
-		}
-		arms = append(arms, replay.Arm{Name: fmt.Sprint(i), Best: best})
-	}
-	cells, err := sim.Study(context.Background(), sim.StudyConfig{
-		Contenders: []sim.Contender{
-			{Name: "random", New: func(sim.Setting) bandit.Policy { return bandit.Random{} }},
-			{Name: "thompson", New: func(sim.Setting) bandit.Policy { return &bandit.GaussianThompson{} }},
-		},
-		Settings: []sim.Setting{{Family: replay.Family{Name: "my runs", Arms: arms}, Arms: 4, Rounds: 60}},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, e := range cells[0].Entries {
-		fmt.Printf("%-8s final best %.1f on average\n", e.Name, sim.Summarize(e.Final).Mean.Value)
-	}
-	// Output:
-	// random   final best 0.7 on average
-	// thompson final best 0.8 on average
 }
 
 // logged is a bandit's run over two searches, with its propensities, as the library's results have it. Here
@@ -175,31 +96,7 @@ func ExampleLog() {
 	// logged 0.43, estimated 0.52
 }
 
-// Scores by generation from a spreadsheet. The kind of log is told from what is in the file.
-func ExampleReadFiles_csv() {
-	dir, err := os.MkdirTemp("", "replay")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "scores.csv")
-	if err := os.WriteFile(path, []byte(scores), 0o644); err != nil {
-		log.Fatal(err)
-	}
-	l, err := replay.ReadFiles(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, a := range l.Arms {
-		fmt.Println(a.Name, a.Best)
-	}
-	// Output:
-	// 40 [0.36 0.36 0.38 0.38 0.38]
-	// 41 [0.36 0.41 0.41 0.44 0.52]
-	// 42 [0.36 0.36 0.36 0.36 0.36]
-}
-
-// Searches of several files as the arms of one log: two greedy results, say, or exports of another system.
+// Searches of several files as the arms of one log: two greedy results, say.
 func ExampleReadFiles() {
 	dir, err := os.MkdirTemp("", "replay")
 	if err != nil {

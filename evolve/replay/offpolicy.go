@@ -17,10 +17,6 @@ type Step struct {
 	Propensity float64 // its chance when it was, in (0, 1]
 	Reward     float64 // what it brought; finite
 	Target     float64 // the chance that the policy to estimate gives that arm, in [0, 1]
-	// Model is the reward that a model expects of the arm that was pulled, and Expected what it expects of the policy,
-	// the sum over arms of the policy's chance times the model's reward. The model is a simulator, or a fit to other
-	// rounds. 0 for both means that there is none.
-	Model, Expected float64
 }
 
 // An Estimate is a value with its standard error, and the 95 % interval that follows from it by the normal
@@ -41,10 +37,6 @@ type Estimates struct {
 	// range of the rewards (A. Swaminathan, T. Joachims, "The Self-Normalized Estimator for Counterfactual
 	// Learning", 2015). Its standard error is by the delta method.
 	SelfNormalized Estimate
-	// DoublyRobust is the mean of Expected + w·(r − Model): without bias if the propensities are right or the model
-	// is, and less noisy the better the model (M. Dudík, J. Langford, L. Li, "Doubly Robust Policy Evaluation and
-	// Learning", 2011). Without a model it is IPS.
-	DoublyRobust Estimate
 	// Effective is the number of steps that the weights leave, (Σw)²/Σw², and Largest is the largest weight.
 	// With an Effective of a few, no estimate is worth much.
 	Effective, Largest float64
@@ -70,14 +62,13 @@ type Estimates struct {
 // any pull in the log.
 func OffPolicy(steps iter.Seq[Step]) (Estimates, error) {
 	var e Estimates
-	var s, robust, weights sums
+	var s, weights sums
 	for step := range steps {
 		if err := step.validate(e.Steps); err != nil {
 			return e, err
 		}
 		w := step.Target / step.Propensity
 		s.add(w, step.Reward)
-		robust.add(1, step.Expected+w*(step.Reward-step.Model))
 		weights.add(1, w)
 		e.Steps++
 		e.Logged += (step.Reward - e.Logged) / float64(e.Steps)
@@ -92,7 +83,7 @@ func OffPolicy(steps iter.Seq[Step]) (Estimates, error) {
 	case s.w == 0:
 		return e, fmt.Errorf("replay: the policy gives no chance to any of the %d pulls in the log", e.Steps)
 	}
-	e.IPS, e.SelfNormalized, e.DoublyRobust = s.ips(), s.selfNormalized(), robust.ips()
+	e.IPS, e.SelfNormalized = s.ips(), s.selfNormalized()
 	e.Effective, e.Share, e.Weight = s.w*s.w/s.ww, e.Largest/s.w, weights.ips()
 	return e, nil
 }
@@ -120,14 +111,9 @@ func (s Step) validate(round int) error {
 		return fmt.Errorf("replay: step %d has target probability %v: need 0 to 1", round, s.Target)
 	case !finite(s.Reward):
 		return fmt.Errorf("replay: step %d has reward %v", round, s.Reward)
-	case !finite(s.Model) || !finite(s.Expected):
-		return fmt.Errorf("replay: step %d has the rewards %v and %v of a model: need finite numbers", round, s.Model,
-			s.Expected)
 	}
 	return nil
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // sums are over steps, of the weights w and the rewards r. Means and squares about them are kept as by Welford: rewards
 // may be alike and far from 0, and sums of their squares would lose the digits in which they differ.
@@ -193,11 +179,11 @@ func (l Log) along(p bandit.Policy, limit int, yield func(Step) bool) {
 		make([]int, k), make([]int, k)
 	for i, arm := range l.Run.Selections {
 		clear(probs)
-		round := bandit.Round{T: i, Open: open, Pending: pending, Rand: stream.New(l.Run.Seed, "along", uint64(i))}
-		if sizes(calls, l.Arms, pulls) {
-			round.Calls = calls
+		for i, a := range l.Arms {
+			calls[i] = a.calls(pulls[i])
 		}
-		p.Probs(probs, round)
+		p.Probs(probs, bandit.Round{T: i, Open: open, Pending: pending, Calls: calls,
+			Rand: stream.New(l.Run.Seed, "along", uint64(i))})
 		pull := bandit.Pull{ID: i, Arm: arm, Prob: l.Run.Propensities[i], Arms: k, Calls: calls[arm]}
 		if !yield(Step{Arm: arm, Propensity: pull.Prob, Reward: l.Run.Rewards[i], Target: probs[arm]}) {
 			return

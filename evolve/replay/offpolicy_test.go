@@ -266,3 +266,30 @@ func TestNothingToEstimateFrom(t *testing.T) {
 		}
 	}
 }
+
+func TestWarning(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	good := make([]Step, 400)
+	for i := range good {
+		arm := r.IntN(2)
+		good[i] = Step{Arm: arm, Propensity: 0.5, Reward: float64(arm), Target: 0.2 + 0.6*float64(arm)}
+	}
+	rare := slices.Clone(good)
+	rare[7] = Step{Propensity: 0.001, Reward: 1, Target: 1}
+	for _, c := range []struct {
+		reason string
+		steps  []Step
+		want   string
+	}{
+		{"half and half", good, ""},
+		{"the log could not pull the other arm", slices.Repeat([]Step{{Propensity: 1, Reward: 1, Target: 0.2}}, 400),
+			"the log could not"},
+		{"few steps", good[:20], "effective steps"},
+		{"one step has nearly all weight", rare, "effective steps"},
+	} {
+		e, err := OffPolicy(slices.Values(c.steps))
+		if got := e.Warning(); err != nil || got != c.want && (c.want == "" || !strings.Contains(got, c.want)) {
+			t.Errorf("%s: %q, want %q: %v", c.reason, got, c.want, err)
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/bandit/sim"
 )
 
 // roundRobin pulls the first open arm from the draw's number on.
@@ -74,70 +73,79 @@ func TestPlayErrors(t *testing.T) {
 		{"no search", nil, Config{}, "replay: the log has no search"},
 		{"a search without a start", []Arm{{Name: "x"}}, Config{}, "replay: search x has no score"},
 		{"negative rounds", threeArms, Config{Rounds: -1}, "replay: Play of -1 rounds"},
-		{"a negative cap", threeArms, Config{Cap: -1}, "replay: Play of 0 rounds with a cap of -1"},
+		{"negative calls", threeArms, Config{Calls: -1}, "replay: Play of 0 rounds and -1 calls"},
+		{"a negative cap", threeArms, Config{Cap: -1}, "replay: Play of 0 rounds and 0 calls with a cap of -1"},
+		{"a pull without a call", []Arm{of(0)}, Config{}, "replay: search x: 0 calls in generation 1"},
+		{"calls of one pull of two", []Arm{{Name: "x", Best: []float64{0, 1}, Calls: []int{1, 2}}}, Config{},
+			"replay: search x: calls of 2 pulls, of 1"},
 	} {
 		if _, err := Play(roundRobin{}, c.arms, c.cfg); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.why, err, c.want)
 		}
 	}
-	if err := Verify(Log{Arms: threeArms}, roundRobin{}, 0); err == nil ||
-		!strings.Contains(err.Error(), "without a bandit's run") {
-		t.Errorf("nothing to verify: %v", err)
+}
+
+// of returns an arm of pulls of these sizes, whose score is the number of pulls.
+func of(calls ...int) Arm {
+	a := Arm{Name: "x", Best: make([]float64, len(calls)+1), Calls: calls}
+	for i := range a.Best {
+		a.Best[i] = float64(i)
+	}
+	return a
+}
+
+// asked notes the calls that a policy is told.
+type asked struct {
+	roundRobin
+	before, after *[]string
+}
+
+func (a asked) Probs(p []float64, r bandit.Round) {
+	*a.before = append(*a.before, fmt.Sprint(r.Calls))
+	a.roundRobin.Probs(p, r)
+}
+
+func (a asked) Update(pull bandit.Pull, _ float64) {
+	*a.after = append(*a.after, fmt.Sprint(pull.Calls))
+}
+
+// A policy is told what pulls make, as it would be in a run. Where the log ends, the last pull stands for the next.
+// Draws of arms whose log has ended are among those.
+func TestPoliciesAreToldTheCalls(t *testing.T) {
+	arms := []Arm{of(2, 5), of(2, 3, 4), {Name: "unused", Best: []float64{0}}}
+	var before, after []string
+	if _, err := Play(asked{before: &before, after: &after}, arms, Config{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "[2 2 1] [5 2 1] [5 3 1] [5 3 1] [5 3 1] [5 4 1] [5 4 1] [5 4 1]"; strings.Join(before, " ") != want ||
+		strings.Join(after, " ") != "2 2 5 3 4" {
+		t.Errorf("told %v and then %v, want %s", before, after, want)
+	}
+	run := &Run{Selections: []int{0, 1, 1}, Rewards: []float64{1, 1, 2}, Propensities: []float64{1, 1, 1}}
+	before, after = nil, nil
+	steps, err := Log{Arms: arms, Run: run}.Along(func() bandit.Policy { return asked{before: &before, after: &after} }, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range steps {
+	}
+	if want := "[2 2 1] [5 2 1] [5 3 1]"; strings.Join(before, " ") != want || strings.Join(after, " ") != "2 2 3" {
+		t.Errorf("along the log told %v and then %v, want %s", before, after, want)
 	}
 }
 
-func TestVerifyNamesTheRound(t *testing.T) {
-	l := Log{Arms: threeArms[:2], Run: &Run{Selections: []int{0, 1, 0}, Rewards: []float64{0.2, 7, 0.3},
-		Propensities: []float64{1, 1, 1}}}
-	if err := Verify(l, roundRobin{}, 0); err != nil {
-		t.Error(err)
-	}
-	l.Run.Propensities[2] = 0.5
-	if err := Verify(l, roundRobin{}, 0); err == nil || !strings.Contains(err.Error(), "round 2") ||
-		!strings.Contains(err.Error(), "0.5") {
-		t.Errorf("another propensity: %v", err)
-	}
-	l.Run.Selections[1] = 0
-	if err := Verify(l, roundRobin{}, 0); err == nil || !strings.Contains(err.Error(), "round 1") {
-		t.Errorf("another arm: %v", err)
-	}
-}
-
-// A seed deals out the searches, each once, and another seed in another order.
-func TestFamilyDeals(t *testing.T) {
-	f := Family{Name: "logs"}
-	for i := range 8 {
-		f.Arms = append(f.Arms, Arm{Best: slices.Repeat([]float64{float64(i) / 10}, 3+i)})
-	}
-	orders := make(map[string]bool)
-	for seed := range uint64(6) {
-		var got []float64
-		for _, arm := range sim.Arms(f, seed, 8, 1, 5) {
-			if len(arm) > 6 || len(arm) != min(6, 3+int(10*arm[0]+0.5)) {
-				t.Errorf("an arm of %d scores from search %v", len(arm), arm[0])
-			}
-			got = append(got, arm[0])
+func TestPlayOfCalls(t *testing.T) {
+	arms := []Arm{of(2, 5), of(2, 3, 4)}
+	for _, tt := range []struct {
+		calls, pulls int
+		after        float64 // of the second arm alone
+	}{{1, 0, 0}, {2, 1, 1}, {8, 2, 2}, {9, 3, 3}, {100, 5, 3}} {
+		played, err := Play(roundRobin{}, arms, Config{Calls: tt.calls})
+		if err != nil || len(played.Selections) != tt.pulls || len(played.Best) != tt.pulls+1 {
+			t.Errorf("%d calls make the pulls %v, want %d: %v", tt.calls, played.Selections, tt.pulls, err)
 		}
-		orders[fmt.Sprint(got)] = true
-		slices.Sort(got)
-		if want := []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7}; !slices.Equal(got, want) {
-			t.Errorf("seed %d deals out %v", seed, got)
+		if got := arms[1].After(tt.calls); got != tt.after {
+			t.Errorf("after %d calls the second arm has %v, want %v", tt.calls, got, tt.after)
 		}
 	}
-	if len(orders) < 5 {
-		t.Errorf("%d different orders for 6 seeds", len(orders))
-	}
-	cells, err := sim.Study(t.Context(), sim.StudyConfig{
-		Contenders: []sim.Contender{{Name: "in turn", New: func(sim.Setting) bandit.Policy { return roundRobin{} }}},
-		Settings:   []sim.Setting{{Family: f, Arms: 4, Rounds: 40}}, Runs: 10,
-	})
-	if err != nil || len(cells) != 1 || len(cells[0].Entries[0].Median) != 41 {
-		t.Errorf("a study over logs: %v", err)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a ninth of eight searches")
-		}
-	}()
-	f.Arm(sim.Address{Index: 8})
 }

@@ -32,7 +32,7 @@ func mustRead(t *testing.T, s string) Log {
 
 func TestReadGreedy(t *testing.T) {
 	l := mustRead(t, " \n"+greedyJSON)
-	if l.Task != "cp" || l.Model != "qwen3-8b" || l.N != 64 || l.Run != nil || len(l.Arms) != 1 {
+	if l.Task != "cp" || l.Run != nil || len(l.Arms) != 1 {
 		t.Errorf("read %+v", l)
 	}
 	if a := l.Arms[0]; a.Name != "seed 41" || !slices.Equal(a.Best, []float64{0.25, 0.25, 0.5}) || a.Pulls() != 2 ||
@@ -53,30 +53,32 @@ func TestReadThePapersBandit(t *testing.T) {
 	}
 }
 
-func TestReadWideCSV(t *testing.T) {
-	l := mustRead(t, "generation, a ,b\n0,0.2,0.2\n1,0.1,0.4\n2, ,0.3\n3,,0.5\n")
-	want := []Arm{{Name: "a", Best: []float64{0.2, 0.2}}, {Name: "b", Best: []float64{0.2, 0.4, 0.4, 0.5}}}
-	checkArms(t, l.Arms, want)
-}
-
-func TestReadLongCSV(t *testing.T) {
-	l := mustRead(t, "task,Generation,Seed,Fitness\ncp,1,41,0.3\ncp,0,40,0.2\ncp,0,41,0.2\ncp,2,41,0.1\n")
-	want := []Arm{{Name: "41", Best: []float64{0.2, 0.3, 0.3}}, {Name: "40", Best: []float64{0.2}}}
-	checkArms(t, l.Arms, want)
-}
-
-func checkArms(t *testing.T, got, want []Arm) {
-	t.Helper()
-	if !slices.EqualFunc(got, want, func(a, b Arm) bool {
-		return a.Name == b.Name && slices.Equal(a.Best, b.Best) && a.Rewards == nil
-	}) {
-		t.Errorf("read %+v, want %+v", got, want)
+// The calls of each generation are read from its row, and are N where rows do not say. One that was cut short is left
+// out.
+func TestReadCalls(t *testing.T) {
+	const wide = `{"task": "cp", "N": 64, "trajectory": [{"generation": 0, "best_fitness": 0.25},
+  {"generation": 1, "best_fitness": 0.25, "width": 1}, {"generation": 2, "best_fitness": 0.5, "width": 2},
+  {"generation": 3, "best_fitness": 0.5, "width": 1, "partial": true}]}`
+	for _, tt := range []struct {
+		reason, log string
+		want        [][]int
+	}{
+		{"by row", wide, [][]int{{1, 2}}},
+		{"N of the paper's search", greedyJSON, [][]int{{64, 64}}},
+		{"N of the paper's bandit", paperJSON, [][]int{{2}, {2, 2}}},
+		{"nothing of N", strings.Replace(greedyJSON, `"N": 64, `, "", 1), [][]int{{1, 1}}},
+	} {
+		for i, a := range mustRead(t, tt.log).Arms {
+			if !slices.Equal(a.Calls, tt.want[i]) {
+				t.Errorf("%s: arm %d has the calls %v, want %v", tt.reason, i, a.Calls, tt.want[i])
+			}
+		}
 	}
 }
 
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ why, log, want string }{
-		{"nothing", " \n", "replay: the log is empty"},
+		{"nothing", " \n", "replay: the result is empty"},
 		{"not JSON after all", "{oops", "replay: not a result: "},
 		{"cut off", greedyJSON[:200], "replay: not a result: "},
 		{"Python writes NaN", `{"trajectory": [{"generation": 0, "best_fitness": NaN}]}`, "replay: not a result: "},
@@ -99,18 +101,9 @@ func TestReadErrors(t *testing.T) {
 			"replay: arm 1 has 2 generations, but was selected in 1"},
 		{"a seed that is no number", strings.Replace(paperJSON, `"bandit_seed": 5`, `"bandit_seed": 5.5`, 1),
 			"replay: bandit_seed 5.5"},
-		{"CSV with a head only", "generation,40\n", "replay: CSV without a row"},
-		{"CSV of one column", "generation\n0\n", `replay: CSV with the one column "generation"`},
-		{"ragged CSV", "generation,40\n0,1,2\n", "replay: not CSV: "},
-		{"generations from 1", "generation,40\n1,0.3\n", `replay: row 1 of the CSV is generation "1": need 0`},
-		{"a search that comes back", "g,40,41\n0,1,1\n1,,1\n2,1,1\n",
-			"replay: search 40 has a score in generation 2, but none in 1"},
-		{"a search that never began", "g,40,41\n0,1,\n", "replay: search 41 has no score to start from"},
-		{"words for a score", "g,40\n0,good\n", `replay: search 40, generation 0: score "good"`},
-		{"an infinite score", "g,40\n0,+Inf\n", `replay: search 40, generation 0: score "+Inf"`},
-		{"a generation that is no number", "seed,generation,score\n40,x,1\n", `replay: row 1 of the CSV is generation "x"`},
-		{"a generation twice", "seed,generation,score\n40,0,1\n40,0,1\n", "replay: search 40 has generation 0 twice"},
-		{"a generation that is missing", "seed,generation,score\n40,0,1\n40,2,1\n", "replay: search 40 has no generation 1"},
+		{"a negative width", strings.Replace(greedyJSON, `"N": 64`, `"N": -64`, 1),
+			"replay: search seed 41: -64 calls in generation 1"},
+		{"a log of another kind", "generation,40\n0,1\n", "replay: not a result: "},
 	} {
 		if _, err := readString(c.log); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.why, err, c.want)
@@ -145,10 +138,6 @@ func TestReadFiles(t *testing.T) {
 		want) || l.Run != nil {
 		t.Errorf("searches %q, run %v, want %q and none", names, l.Run, want)
 	}
-	if l, err := ReadFiles(one, write("model.json", strings.Replace(greedyJSON, `"model": "`, `"model": "another `,
-		1))); err != nil || l.Model != "" {
-		t.Errorf("two models: %q, %v, want none named", l.Model, err)
-	}
 	if l, err := ReadFiles(bandit); err != nil || l.Run == nil {
 		t.Errorf("one bandit's file: %+v, %v", l, err)
 	}
@@ -159,16 +148,15 @@ func TestReadFiles(t *testing.T) {
 		!strings.HasPrefix(err.Error(), "replay: ") {
 		t.Errorf("no such file: %v", err)
 	}
-	if _, err := readFile(write("bad.csv", "g,40\n0,good\n")); err == nil ||
-		!strings.HasSuffix(err.Error(), ", in bad.csv") {
+	if _, err := ReadFiles(write("bad.json", "{")); err == nil ||
+		!strings.HasSuffix(err.Error(), ", in bad.json") {
 		t.Errorf("a bad file: %v", err)
 	}
 }
 
 // Whatever a file holds, reading it ends with a log that can be played, or with an error.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{greedyJSON, paperJSON, "generation,40,41\n0,1,1\n1,,1\n",
-		"seed,generation,score\n40,0,1\n"} {
+	for _, seed := range []string{greedyJSON, paperJSON} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
