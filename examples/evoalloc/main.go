@@ -17,6 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/examples/internal/analyze"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/export"
+	"github.com/evoalloc/evoalloc/examples/internal/policies"
 	"github.com/evoalloc/evoalloc/examples/internal/report"
 	"github.com/evoalloc/evoalloc/examples/internal/sweep"
 )
@@ -42,6 +43,7 @@ func commands() []group {
 			{"watch", "a page on which runs are watched", runWatch},
 			{"report", "one HTML file of runs and studies that anyone can open", report.Run},
 			{"analyze", "what a folder of results says, in words, tables and figures", printing(analyze.Run)},
+			{"policies", "bandit policies compared on simulated or logged searches, without a model", printing(policies.Run)},
 			{"export", "which program came from which, as a git repository or JSON Lines", printing(export.Run)},
 		}},
 	}
