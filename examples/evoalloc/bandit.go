@@ -82,7 +82,7 @@ func runBandit(ctx context.Context, args []string) error {
 		seeds[i] = uint32(b.base) + uint32(i)
 	}
 	return search{
-		Options: &b.Options, standIn: offline.Config{Structure: b.Structure, Prose: 1},
+		Options: &b.Options, standIn: offline.Config{Prose: 1},
 		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
 			return evolve.GreedyArms(evolve.GreedyConfig{
 				Task: t, LLM: model, N: b.N, Breadth: b.Children(), Seed: seeds[0], Strict: b.Strict,
@@ -91,7 +91,7 @@ func runBandit(ctx context.Context, args []string) error {
 		decides: func([]evolve.Arm) journal.Fingerprint {
 			return journal.Fingerprint{
 				"algo": b.algo, "bandit seed": fmt.Sprint(b.seed), "arms": fmt.Sprint(b.arms), "arm seeds from": fmt.Sprint(b.base),
-				"offline structure": fmt.Sprint(b.Structure),
+				"offline structure": "0", // as earlier journals have it
 			}
 		},
 		algo:      b.algo,

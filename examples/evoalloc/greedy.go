@@ -41,7 +41,7 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 		return err
 	}
 	return search{
-		Options: &o.Options, standIn: offline.Config{Structure: o.Structure, Prose: 1}, guard: o.Guarded,
+		Options: &o.Options, standIn: offline.Config{Prose: 1}, guard: o.Guarded,
 		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
 			arm, err := newGreedy(&o.Options, &o.Search, t, model)
 			return []evolve.Arm{arm}, err
@@ -49,7 +49,7 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 		decides: func([]evolve.Arm) journal.Fingerprint {
 			return o.Fingerprint(journal.Fingerprint{
 				"seed": fmt.Sprint(o.Seed), "window": fmt.Sprint(o.Window), "order": o.Order.String(),
-				"offline structure": fmt.Sprint(o.Structure),
+				"offline structure": "0", // as earlier journals have it
 			})
 		},
 		audit: o.Audit, seed: o.Seed, ties: !o.Noisy, head: generationHead, row: generationRow,

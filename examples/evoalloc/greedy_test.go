@@ -44,9 +44,6 @@ func TestBadGreedyFlags(t *testing.T) {
 		{"--window 8 --second 1", "--second has no effect with --breadth fixed", "a window is for wide generations"},
 		{"--breadth wide", `"wide": it is fixed, adaptive`, "the values are named"},
 		{"--window 8 --order sorted", `"sorted": it is by-index or as-they-end`, "the values are named"},
-		{"--offline-structure 1.5", "--offline-structure is 1.5", "a share is at most all"},
-		{"--offline-structure 0.5 --model qwen3-8b --api-base http://localhost:1/v1",
-			"--offline-structure has no effect on qwen3-8b", "a real model decides for itself"},
 		{"--task tsp", "it is one of cp, mmd, ht, packing, text, or a folder", "the built-in tasks are listed"},
 		{"--order as-they-end", "--order has no effect without --window", "all children begin before one is taken in"},
 	} {
@@ -129,32 +126,6 @@ func TestSteadyState(t *testing.T) {
 	if !slices.Equal(was, is) || first.FinalFitness != second.FinalFitness {
 		t.Errorf("as they end, and resumed: parents %v and %v, best %v and %v", was, is, first.FinalFitness,
 			second.FinalFitness)
-	}
-}
-
-// A task whose programs have to change in more than their numbers, with a score that the search does not see.
-func TestPacking(t *testing.T) {
-	dir := t.TempDir()
-	args := "--task packing --offline-structure 0.7 --T 6 --N 16 --breadth fixed --offline-latency 0 --output " + dir
-	if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "packing", "offline", "greedy_C96_T6_N16_seed40.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r report.Greedy
-	if err := json.Unmarshal(data, &r); err != nil {
-		t.Fatal(err)
-	}
-	if start := r.Trajectory[0].BestFitness; r.FinalFitness <= start {
-		t.Errorf("from %v to %v, want a gain, which changes of numbers alone never bring", start, r.FinalFitness)
-	}
-	more := "--task packing --offline-structure 0.6 --T 6 --N 16 --breadth fixed --offline-latency 0 --resume --output " +
-		dir
-	if err := runGreedy(t.Context(), strings.Fields(more)); err == nil ||
-		!strings.Contains(err.Error(), "offline structure") {
-		t.Errorf("going on with another offline model: error %v, want one that names what differs", err)
 	}
 }
 

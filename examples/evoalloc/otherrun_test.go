@@ -102,12 +102,12 @@ func TestResultOfAnotherRunStays(t *testing.T) {
 	}
 	run("first", "")
 	first := saved(".json")
-	run("second", " --offline-structure 1")
+	run("second", " --strict")
 	second := saved(".json")
 	if saved(".1.json") != first || first == second {
 		t.Fatalf("the first result is not kept as another run begins, or is its own:\n%s", second)
 	}
-	run("second", " --offline-structure 1 --resume") // its own is there, and is written again
+	run("second", " --strict --resume") // its own is there, and is written again
 	second = saved(".json")
 	run("first", " --resume")
 	if saved(".2.json") != second || saved(".json") == second {

@@ -196,7 +196,7 @@ func runPopulations(ctx context.Context, args []string) error {
 	for i, peer := range p.like {
 		kinds, seeds = append(kinds, peer.Name), append(seeds, p.Seed+uint32(i))
 	}
-	standIn := peers.Offline(p.Structure)
+	standIn := peers.Offline()
 	s := search{
 		Options: &p.Options, standIn: standIn.Config(), guard: p.Guarded, arms: p.arms,
 		audit: p.Audit,

@@ -147,7 +147,7 @@ func TestPortfolio(t *testing.T) {
 // server answers as the offline model does. It tells before each answer how many it was asked for.
 func server(t *testing.T, before func(n int64) llmtest.Fault) *llmtest.Server {
 	t.Helper()
-	stand, err := offline.New(peers.Offline(0).Config())
+	stand, err := offline.New(peers.Offline().Config())
 	if err != nil {
 		t.Fatal(err)
 	}

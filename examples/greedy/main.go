@@ -1,5 +1,5 @@
-// Greedy evolves a rule for online bin packing with one greedy search: each generation rewrites the best rule so
-// far. Without arguments the model is a stand-in that needs no network; "greedy qwen3-8b" asks the endpoint in
+// Greedy evolves a packing of 26 circles in the unit square with one greedy search: each generation rewrites the best
+// program so far. Without arguments the model is a stand-in that needs no network; "greedy qwen3-8b" asks the endpoint in
 // $LLM_API_BASE.
 package main
 
@@ -19,11 +19,11 @@ import (
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task"
-	"github.com/evoalloc/evoalloc/task/packing"
+	"github.com/evoalloc/evoalloc/task/geometry"
 )
 
 func main() {
-	stand := must(offline.New(offline.Config{Structure: 0.7})) // of ten replies seven change more than numbers
+	stand := must(offline.New(offline.Config{}))
 	var model llm.LLM = stand
 	spec := stand.Spec()
 	if len(os.Args) > 1 {
@@ -35,9 +35,9 @@ func main() {
 		model = llm.Retry(must(openai.New(openai.Config{Model: spec})), llm.RetryConfig{})
 	}
 	runner := must(js.New(js.Config{})) // runs programs, with limits
-	bins := must(packing.Weibull().Task(runner, "javascript"))
+	circles := must(geometry.CirclePacking().Task(runner, "javascript"))
 	search := must(evolve.NewGreedy(evolve.GreedyConfig{
-		Task: task.WithEvaluator(bins, eval.Limit(bins, runtime.NumCPU())),
+		Task: task.WithEvaluator(circles, eval.Limit(circles, runtime.NumCPU())),
 		LLM:  llm.Limit(model, 16), // calls in flight
 		N:    16,                   // children in a generation
 		Seed: 40,
@@ -54,9 +54,6 @@ func main() {
 		},
 	}))
 	fmt.Printf("\n%s\n%s\n", eval.Printable(report.Summary(result, spec)), eval.Printable(result.Best.Program))
-	if held, err := report.ScoreHeldOut(ctx, bins, result.Best, spec); err == nil && held != nil {
-		fmt.Printf("on instances that the search never saw: %.6f\n", held.Score)
-	}
 }
 
 func must[T any](v T, err error) T {

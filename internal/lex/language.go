@@ -9,32 +9,44 @@ import (
 
 // A Language says how comments and strings are written.
 type Language struct {
-	line     string // what begins a comment that ends with the line, "" for none
-	block    bool   // whether /* */ is a comment
-	quotes   string // what begins and ends a string on one line
-	triple   string // the quotes of which three begin and end a string over lines
-	backtick byte   // '\'' for a raw string, '$' for a template with ${code}, 0 for an operator
-	regexp   bool   // whether /x/ is a pattern
-	arrow    bool   // whether <- is an operator
-	types    bool   // whether [2]T is a type
+	tokens *regexp.Regexp // a group for each Kind but Word
 
 	// Indent reports whether the indentation of a line counts.
 	Indent bool
 }
 
+// Comments and strings. One that nothing ends goes on to the end of the program, or of its line.
+const (
+	slashes = `//[^\n]*|/\*(?s:.*?)(?:\*/|\z)`
+	hash    = `#[^\n]*`
+	none    = `[^\s\S]` // matches nothing
+
+	double       = `"(?:[^"\\\n]|\\(?s:.))*["\\]?`
+	single       = `'(?:[^'\\\n]|\\(?s:.))*['\\]?`
+	tripleDouble = `"""(?s:(?:[^\\]|\\.)*?)(?:"""|\\?\z)`
+	tripleSingle = `'''(?s:(?:[^\\]|\\.)*?)(?:'''|\\?\z)`
+	raw          = "`[^`]*`?"
+	template     = "`(?:[^`\\\\]|\\\\(?s:.))*[`\\\\]?"
+)
+
 var (
-	JavaScript = Language{line: "//", block: true, quotes: `"'`, backtick: '$', regexp: true}
-	Go         = Language{line: "//", block: true, quotes: `"'`, backtick: '\'', arrow: true, types: true}
-	Python     = Language{line: "#", quotes: `"'`, triple: `"'`, Indent: true}
+	JavaScript = language(slashes, double, single, template)
+	Go         = language(slashes, double, single, raw)
+	Python     = language(hash, tripleDouble, tripleSingle, double, single).indented()
 
 	// Text has strings and no comments, as all layout may count in it.
-	Text = Language{quotes: `"`, Indent: true}
+	Text = language(none, double).indented()
 
-	c      = Language{line: "//", block: true, quotes: `"'`}
-	java   = Language{line: "//", block: true, quotes: `"'`, triple: `"`, backtick: '\''}
-	r      = Language{line: "#", quotes: `"'`, triple: `"`, arrow: true}
-	dashed = Language{line: "--", quotes: `"'`}
+	c = language(slashes, tripleDouble, double, single, raw) // and what has more strings than C
 )
+
+// language returns a language by its comments and its strings.
+func language(comment string, str ...string) Language {
+	return Language{tokens: regexp.MustCompile(`^(?:(` + comment + `)|(` + strings.Join(str, "|") + `)|(` + number + `)|(` +
+		operators + `))`)}
+}
+
+func (l Language) indented() Language { return Language{l.tokens, true} }
 
 // Sure returns the language that goes by name, one of those of [task.LanguageOf]. It reports false, with Text, for a
 // language that is not known well enough to say that two programs with the same tokens but for comments do the same.
@@ -44,16 +56,10 @@ func Sure(name string) (Language, bool) {
 		return JavaScript, true
 	case "go":
 		return Go, true
-	case "c", "c++", "cuda", "rust", "zig":
+	case "c", "c++", "cuda", "rust", "zig", "c#", "java", "kotlin", "scala", "swift":
 		return c, true
-	case "c#", "java", "kotlin", "scala", "swift":
-		return java, true
 	case "python":
 		return Python, true
-	case "r", "julia":
-		return r, true
-	case "sql":
-		return dashed, true
 	}
 	return Text, false
 }
@@ -66,14 +72,13 @@ func Likely(tag, program string) Language {
 		return JavaScript
 	case "golang":
 		return Go
-	case "py", "python3", "py3", "ruby", "rb", "perl", "pl", "shell", "sh", "bash", "yaml", "yml", "toml":
+	case "py", "python3", "py3", "ruby", "rb", "perl", "pl", "shell", "sh", "bash", "yaml", "yml", "toml", "r", "julia", "jl":
 		return Python
-	case "jl":
-		return r
-	case "lua", "haskell", "hs":
-		return dashed
 	case "", "text", "txt", "plaintext":
-		return guess(program)
+		if pythonLine.MatchString(program) {
+			return Python
+		}
+		return JavaScript
 	}
 	if l, ok := Sure(tag); ok {
 		return l
@@ -81,18 +86,4 @@ func Likely(tag, program string) Language {
 	return c
 }
 
-var (
-	pythonLine = regexp.MustCompile(`(?m)^(def|class|import|from) |^#|:[ \t]*$`)
-	goLine     = regexp.MustCompile(`(?m)^(package|func) `)
-)
-
-// guess returns the language that program looks to be in.
-func guess(program string) Language {
-	switch {
-	case goLine.MatchString(program):
-		return Go
-	case pythonLine.MatchString(program):
-		return Python
-	}
-	return JavaScript
-}
+var pythonLine = regexp.MustCompile(`(?m)^(def|class|import|from) |^#|:[ \t]*$`)

@@ -25,12 +25,11 @@ func Essence(program, language string) string {
 // lineEnd is the token of one or more line ends, with the indentation of the line after them where that counts.
 const lineEnd = "\n"
 
-// tokensOf returns the words, strings, operators and line ends of a program, without comments. A path of names, such as
-// "a.b.c", is one word. A block comment with a line end in it counts as one, as it does in JavaScript.
+// tokensOf returns the words, strings, operators and line ends of a program, without comments. A block comment with a
+// line end in it counts as one, as it does in JavaScript.
 func tokensOf(program string, lang Language) (found []string) {
 	program = strings.ReplaceAll(program, "\r\n", "\n")
-	end, wordEnd := 0, -1 // of what was read, and of the last token if it is a word
-	newLine := true
+	end, newLine := 0, true // of what was read
 	for _, t := range lang.Tokens(program) {
 		layout, text := program[end:t.Begin], t.Of(program)
 		newLine = newLine || strings.Contains(layout, "\n")
@@ -39,31 +38,16 @@ func tokensOf(program string, lang Language) (found []string) {
 			newLine = newLine || strings.Contains(text, "\n")
 			continue
 		}
-		if newLine {
-			if indent := indentation(layout, lang); len(found) > 0 || indent != "" {
-				found = append(found, lineEnd+indent)
-			}
+		indent := ""
+		if lang.Indent {
+			indent = layout[strings.LastIndexByte(layout, '\n')+1:]
 		}
-		newLine = false
-		word := t.Kind == Word || t.Kind == Number || strings.Trim(text, ".") == ""
-		if word && t.Begin == wordEnd {
-			found[len(found)-1] += text
-		} else {
-			found = append(found, text)
+		if newLine && (len(found) > 0 || indent != "") {
+			found = append(found, lineEnd+indent)
 		}
-		if word {
-			wordEnd = t.End
-		}
+		found, newLine = append(found, text), false
 	}
 	return found
-}
-
-// indentation returns the white space that a line begins with, of the layout before its first token.
-func indentation(layout string, lang Language) string {
-	if !lang.Indent {
-		return ""
-	}
-	return layout[strings.LastIndexByte(layout, '\n')+1:]
 }
 
 // shingleSeed makes the hashes of one process. Nothing is decided by their values, only by which are equal.

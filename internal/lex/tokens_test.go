@@ -14,7 +14,7 @@ import (
 func texts(program string, l Language) string {
 	var out []string
 	for _, t := range l.Tokens(program) {
-		out = append(out, "wnsoc"[t.Kind:t.Kind+1]+t.Of(program))
+		out = append(out, "csnow"[t.Kind:t.Kind+1]+t.Of(program))
 	}
 	return strings.Join(out, " ")
 }
@@ -25,21 +25,14 @@ func TestTokens(t *testing.T) {
 		lang      Language
 		src, want string
 	}{
-		{"a template is one string, with its code", JavaScript, "`a ${f({b: `}`}) + '`'} c` + d",
-			"s`a ${f({b: `}`}) + '`'} c` o+ wd"},
-		{"a comment in a template's code", JavaScript, "`${a /* } ` */}` + 1", "s`${a /* } ` */}` o+ n1"},
+		{"a template is one string, with its code", JavaScript, "`a ${f({b: \"}\"})} c` + d", "s`a ${f({b: \"}\"})} c` o+ wd"},
 		{"a template that does not end", JavaScript, "a `${b", "wa s`${b"},
-		{"a pattern", JavaScript, "a = /[/]'/g; b / c / d", "wa o= s/[/]'/ wg o; wb o/ wc o/ wd"},
-		{"a pattern after a block", JavaScript, "{}\n/'/.test(a)", "o{ o} s/'/ o. wtest o( wa o)"},
-		{"a division at the beginning of a line", JavaScript, "a\n/ b /c", "wa o/ wb o/ wc"},
-		{"a slash that ends no pattern", JavaScript, "a = /b 'c", "wa o= o/ wb s'c"},
-		{"a question mark before a fraction", JavaScript, "a?.5:b?.c", "wa o? n.5 o: wb o?. wc"},
-		{"an arrow is an operator of some languages", Go, "a<-b", "wa o<- wb"},
-		{"and none of others", JavaScript, "a<-1", "wa o< o- n1"},
+		{"a slash divides", JavaScript, "a\n/ b /c", "wa o/ wb o/ wc"},
+		{"an arrow is an operator", Go, "a<-b", "wa o<- wb"},
 		{"strings over lines", Python, "'''a\n'b''' # c\nd", "s'''a\n'b''' c# c wd"},
-		{"text blocks of Java", java, "\"\"\"\n// a\"\"\" // b", "s\"\"\"\n// a\"\"\" c// b"},
+		{"text blocks of Java", c, "\"\"\"\n// a\"\"\" // b", "s\"\"\"\n// a\"\"\" c// b"},
 		{"numbers with their suffixes", c, "1.5f 0x1.8p-2 3px 0..9 1e-3", "n1.5f n0x1.8p-2 n3px n0 o.. n9 n1e-3"},
-		{"letters and signs beyond ASCII", r, "α≤1.5", "wα o≤ n1.5"},
+		{"letters and signs beyond ASCII", Python, "α≤1.5", "wα o≤ n1.5"},
 		{"text has no comments", Text, "a // 'b", "wa o// o' wb"},
 	} {
 		if got := texts(tt.src, tt.lang); got != tt.want {
@@ -86,7 +79,7 @@ func FuzzTokens(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, program string) {
-		for _, l := range []Language{JavaScript, Go, Python, Text, c, java, r, dashed} {
+		for _, l := range []Language{JavaScript, Go, Python, Text, c} {
 			at := 0
 			for _, tok := range append(l.Tokens(program), Token{Begin: len(program), End: len(program)}) {
 				if tok.Begin < at || tok.End < tok.Begin || tok.End > len(program) {

@@ -17,7 +17,7 @@ func FuzzNumbers(f *testing.F) {
 		f.Add(s, uint8(0), uint64(1))
 	}
 	f.Add("'''1''' # 2\n3", uint8(1), uint64(2))
-	all := []lex.Language{lex.JavaScript, lex.Python, lex.Go, lex.Likely("c", ""), lex.Likely("lua", "")}
+	all := []lex.Language{lex.JavaScript, lex.Python, lex.Go, lex.Likely("c", "")}
 	f.Fuzz(func(t *testing.T, src string, which uint8, seed uint64) {
 		syn := all[int(which)%len(all)]
 		before := syn.Literals(src)

@@ -1,9 +1,9 @@
 package mutate
 
 import (
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // Prose returns a prompt, or another text without a language, with a line changed: a sentence that said quotes is
@@ -37,22 +37,13 @@ func (d Draw) rewordOnce(lines, sentences []string) []string {
 	return lines
 }
 
-// quotedSentences returns the sentences of lines that begin with ">", which is how prompts show feedback and notes:
-// what ends in a full stop, without a label before it such as "feedback:". Those that say what was asked or answered
-// are left out.
+// quoted matches a sentence on a line that begins with ">", which is how prompts show feedback and notes. One that says
+// what was asked or answered has a label.
+var quoted = regexp.MustCompile(`(?m)^> *(?:feedback: *)?([^:\n]{1,200}\.)[ \t]*$`)
+
 func quotedSentences(said string) (list []string) {
-	for line := range strings.Lines(said) {
-		quoted, ok := strings.CutPrefix(line, ">")
-		quoted = strings.TrimSpace(quoted)
-		if label, rest, labelled := strings.Cut(quoted, ": "); labelled && !strings.ContainsFunc(label, unicode.IsSpace) {
-			if label == "input" || label == "reply" {
-				continue
-			}
-			quoted = strings.TrimSpace(rest)
-		}
-		if ok && strings.HasSuffix(quoted, ".") && len(quoted) <= 200 && !slices.Contains(list, quoted) {
-			list = append(list, quoted)
-		}
+	for _, m := range quoted.FindAllStringSubmatch(said, -1) {
+		list = append(list, m[1])
 	}
 	return list
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
-	"github.com/evoalloc/evoalloc/task"
 )
 
 // The model answers with the program it is shown, some number of it changed.
@@ -18,7 +17,7 @@ func ExampleModel() {
 	}
 	reply, err := m.Generate(context.Background(), llm.Request{
 		Messages: []llm.Message{{Role: llm.User, Content: "Raise the score.\n\n```js\nreturn 0.5 * x2\n```\n"}},
-		Seed:     3,
+		Seed:     5,
 	})
 	if err != nil {
 		panic(err)
@@ -30,11 +29,11 @@ func ExampleModel() {
 	// Here is the rewritten program.
 	//
 	// ```js
-	// return 0.500534579 * x2
+	// return 0.507722901 * x2
 	// ```
 	//
-	// The structure is unchanged; only the numbers differ.
-	// ok, stop, {PromptTokens:11 CachedTokens:0 CompletionTokens:30}
+	// Tell me the new score and I will go on.
+	// ok, stop, {PromptTokens:11 CachedTokens:0 CompletionTokens:27}
 }
 
 // It may pass for another model, so that FLOPs come out at that model's size.
@@ -53,33 +52,4 @@ func ExampleConfig() {
 func ExampleNominal() {
 	fmt.Println(offline.Nominal().Key, offline.Nominal().ActiveParams)
 	// Output: offline 1000000
-}
-
-// With edits of structure it comes to other rules, whose numbers are first guesses.
-func ExampleConfig_structure() {
-	m, err := offline.New(offline.Config{Broken: -1, Structure: 1})
-	if err != nil {
-		panic(err)
-	}
-	for seed := range uint32(3) {
-		reply, err := m.Generate(context.Background(), llm.Request{
-			Messages: []llm.Message{{Role: llm.User, Content: "```js\nfunction f(x) { return x / 2 }\n```"}},
-			Seed:     seed,
-		})
-		if err != nil {
-			panic(err)
-		}
-		program, err := task.ParseProgram(reply.Text, "js")
-		fmt.Println(program, err)
-	}
-	// Output:
-	// function f(x) {
-	//     return 1 / 3;
-	// } <nil>
-	// function f(x) {
-	//     return x / Math.exp(2);
-	// } <nil>
-	// function f(x) {
-	//     return (x > x ? x : (0 + 0.5)) / 2;
-	// } <nil>
 }

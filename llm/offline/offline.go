@@ -6,9 +6,8 @@
 // the prompt to the FLOPs runs on a machine with Go alone: for tests, and to try a task, a policy or a script before
 // paying for a model.
 //
-// It is a blind hill climber, so it does improve programs whose quality is in their numbers. It has no ideas; with
-// edits of structure it finds rules of a few operations. It ignores the prompt's instructions, unless [Config] has a
-// Read.
+// It is a blind hill climber, so it does improve programs whose quality is in their numbers. It has no ideas, and ignores
+// the prompt's instructions unless [Config] has a Read.
 package offline
 
 import (
@@ -45,10 +44,6 @@ type Config struct {
 	// Latency is the time of each reply; 0 means at once.
 	Latency time.Duration
 
-	// Structure is the share of replies to programs in JavaScript, of up to 64 KiB, that change the program's structure:
-	// expressions and statements are replaced, extended, copied, removed or moved. New parts have rough numbers, so they
-	// are mostly worse until tuned. Comments are lost. 0 means none.
-	Structure float64
 	// Prose is the share of replies to programs in blocks without a language, such as prompts, that change whole lines: a
 	// sentence that the request quotes (in a line that begins with ">", as feedback does) is added, or a line is removed,
 	// replaced or moved. The meaning of sentences plays no part. 0 means none.
@@ -97,8 +92,6 @@ func (c Config) validate() error {
 		return fmt.Errorf("offline: Config.Broken is %v: need a share of replies, at most 1", c.Broken)
 	case c.Latency < 0:
 		return fmt.Errorf("offline: Config.Latency is %v: need at least 0", c.Latency)
-	case !(c.Structure >= 0 && c.Structure <= 1):
-		return fmt.Errorf("offline: Config.Structure is %v: need 0 to 1", c.Structure)
 	case !(c.Prose >= 0 && c.Prose <= 1):
 		return fmt.Errorf("offline: Config.Prose is %v: need 0 to 1", c.Prose)
 	}
@@ -140,9 +133,6 @@ func (m *Model) Spec() llm.Model { return m.cfg.Model }
 func (m *Model) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "offline(%v, broken %g, latency %v", m.cfg.Model, max(m.cfg.Broken, 0), m.cfg.Latency)
-	if m.cfg.Structure != 0 {
-		fmt.Fprintf(&b, ", structure %g", m.cfg.Structure)
-	}
 	if m.cfg.Prose != 0 {
 		fmt.Fprintf(&b, ", prose %g", m.cfg.Prose)
 	}

@@ -97,9 +97,6 @@ func TestNewChecks(t *testing.T) {
 		{Config{Broken: 1.5}, "Broken is 1.5", "more than all"},
 		{Config{Broken: math.NaN()}, "Broken is NaN", "no share"},
 		{Config{Latency: -time.Second}, "Latency is -1s", "not a time"},
-		{Config{Structure: 1, Prose: 1}, "", "both at once"},
-		{Config{Structure: 1.5}, "Structure is 1.5", "more than all"},
-		{Config{Structure: math.NaN()}, "Structure is NaN", "no share"},
 		{Config{Prose: -1}, "Prose is -1", "no share"},
 	}
 	for _, tt := range tests {
@@ -111,8 +108,8 @@ func TestNewChecks(t *testing.T) {
 }
 
 func TestAbilitiesPrint(t *testing.T) {
-	m := newModel(t, Config{Structure: 0.5, Prose: 0.75})
-	if got, want := m.String(), "latency 0s, structure 0.5, prose 0.75)"; !strings.HasSuffix(got, want) {
+	m := newModel(t, Config{Prose: 0.75})
+	if got, want := m.String(), "latency 0s, prose 0.75)"; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want it to end in %s: a journal tells models apart by it", got, want)
 	}
 }
@@ -405,33 +402,6 @@ func TestCountsAreRarelyChanged(t *testing.T) {
 	}
 	if same < n*85/100 || same == n || whole < n*98/100 {
 		t.Errorf("of %d replies %d keep the loop's bound, %d keep it an integer", n, same, whole)
-	}
-}
-
-// The share of replies that change more than numbers is the one asked for, within four standard deviations of a
-// binomial, and other languages' programs are changed in their numbers alone. A few edits change nothing.
-func TestStructureShare(t *testing.T) {
-	const n = 600
-	for _, share := range []float64{0.25, 1} {
-		m := newModel(t, Config{Broken: -1, Structure: share})
-		other := 0
-		for seed := range uint32(n) {
-			if !strings.Contains(replied(t, m, request(seed, "", "js", code)), "// 26 circles of radius 0.1\n") {
-				other++ // comments are lost
-			}
-		}
-		sd := math.Sqrt(n * share * (1 - share))
-		if got := float64(other); got > n*share+4*sd || got < n*share*0.97-4*sd {
-			t.Errorf("Structure %v: %d of %d replies change more than numbers", share, other, n)
-		}
-	}
-	m := newModel(t, Config{Broken: -1, Structure: 1})
-	same := regexp.MustCompile(`^def f\(x\):\n    return \S+ \* x if x > \S+ else -x\s*$`)
-	for seed := range uint32(100) {
-		program := replied(t, m, request(seed, "", "python", "def f(x):\n    return 0.5 * x if x > 3 else -x\n"))
-		if !same.MatchString(program) {
-			t.Errorf("seed %d: Python became %q", seed, program)
-		}
 	}
 }
 

@@ -64,29 +64,17 @@ func answer(req llm.Request, c Config) reply {
 		p.text, p.altered = c.change(all[i], message, d)
 	}
 	if defect {
-		return spoil(p, lex.Likely(all[i].Language, all[i].Text), d)
+		return spoil(p, d)
 	}
 	return reply{speak(p, d), finishStop}
 }
-
-// tuned is the share of replies with a new structure that change numbers as well.
-const tuned = 0.3
 
 // change returns p changed, and whether more than its numbers may have changed.
 func (c Config) change(p Program, message string, d mutate.Draw) (text string, altered bool) {
 	if c.Prose > 0 && p.Language == "" && d.Chance(c.Prose) {
 		return mutate.Prose(p.Text, fence.Outside(message), d), true
 	}
-	syn := lex.Likely(p.Language, p.Text)
-	if c.Structure > 0 && syn == lex.JavaScript && d.Chance(c.Structure) {
-		if text, ok := mutate.Structure(p.Text, mutate.Bias{}, d); ok {
-			if d.Chance(tuned) {
-				text = mutate.Numbers(text, syn, d)
-			}
-			return text, true
-		}
-	}
-	return mutate.Numbers(p.Text, syn, d), false
+	return mutate.Numbers(p.Text, lex.Likely(p.Language, p.Text), d), false
 }
 
 // source returns the stream of random numbers that req's seed and messages address.
@@ -223,12 +211,12 @@ func think(p draft, d mutate.Draw) string {
 }
 
 // spoil returns a reply to p without a whole program, in one of the ways that models fail.
-func spoil(p draft, syn lex.Language, d mutate.Draw) reply {
+func spoil(p draft, d mutate.Draw) reply {
 	switch d.IntN(5) {
 	case 0:
 		return truncate(p, d)
 	case 1:
-		p.text = unbalance(p.text, syn, d)
+		p.text = unbalance(p.text, d)
 		return reply{speak(p, d), finishStop}
 	case 2:
 		return reply{d.One(openings) + "\n\n" + fence.Wrap("", p.language), finishStop}
@@ -248,8 +236,13 @@ func truncate(p draft, d mutate.Draw) reply {
 }
 
 // unbalance removes one bracket from text, or adds one if it has none.
-func unbalance(text string, syn lex.Language, d mutate.Draw) string {
-	at := syn.Openers(text)
+func unbalance(text string, d mutate.Draw) string {
+	var at []int
+	for i := range len(text) {
+		if strings.IndexByte("[({", text[i]) >= 0 {
+			at = append(at, i)
+		}
+	}
 	if len(at) == 0 {
 		return text + "\n)"
 	}

@@ -140,5 +140,5 @@ func (n Number) text(program string, v float64) string {
 		l = lex.Literal{Integer: n.Integer, Bare: true}
 	}
 	l.Value = v
-	return l.Text(n.Begin < len(program) && program[n.Begin] == '-')
+	return l.Text()
 }

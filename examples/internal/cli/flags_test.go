@@ -68,7 +68,7 @@ func TestFormsOfConfig(t *testing.T) {
 // Each of several models has its own name, number, URLs and price, and the offline one needs none.
 func TestEach(t *testing.T) {
 	o, err := parsed(append(strings.Fields("--model small,offline,large --model-name s,l --params-active 5,9 "+
-		"--offline-structure 0.5 --api-base http://a/v1,large=http://b/v1 --price"), "large=1,2,3"))
+		"--offline-latency 1s --api-base http://a/v1,large=http://b/v1 --price"), "large=1,2,3"))
 	if err != nil {
 		t.Fatal(err)
 	}

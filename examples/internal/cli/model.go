@@ -31,10 +31,8 @@ func (o *Options) checkModel() error {
 			return Usagef("--%s has no effect on the offline model: name another one with --model", name)
 		}
 	}
-	for _, name := range []string{"offline-structure", "offline-latency"} {
-		if !o.asksOffline() && o.given[name] {
-			return Usagef("--%s has no effect on %s: it is the offline model's", name, o.Model)
-		}
+	if !o.asksOffline() && o.given["offline-latency"] {
+		return Usagef("--offline-latency has no effect on %s: it is the offline model's", o.Model)
 	}
 	for _, name := range []string{"first-token", "silence", "min-rate"} {
 		if !o.Stream && o.given[name] {

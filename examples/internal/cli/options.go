@@ -46,7 +46,6 @@ type Options struct {
 	Stalls       openai.Stream
 	Timeout      time.Duration
 	Latency      time.Duration
-	Structure    float64
 	T, N         int
 	Breadth      string
 	Second       float64
@@ -186,9 +185,6 @@ func (o *Options) registerPace(fs *flag.FlagSet) {
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency,
 		"how long the offline model takes for a call, so that a run can be watched")
-	fs.Float64Var(&o.Structure, "offline-structure", 0,
-		"the share of the offline model's answers, up to 1, that change a JavaScript program in more than its "+
-			"numbers; a task such as packing needs it")
 	fs.IntVar(&o.MaxStalls, "max-stalls", 0,
 		fmt.Sprintf("attempts that may time out or stall: more end the run (default: a tenth of the calls, at "+
 			"least %d); negative means no limit", evolve.DefaultStalls))
@@ -265,8 +261,6 @@ func (o *Options) check() error {
 		return Usagef("--timeout is %v: need more than 0", o.Timeout)
 	case o.Latency < 0:
 		return Usagef("--offline-latency is %v: need at least 0", o.Latency)
-	case !(o.Structure >= 0 && o.Structure <= 1):
-		return Usagef("--offline-structure is %v: need 0 to 1", o.Structure)
 	case o.Given("temperature") && !(o.Temperature > 0 && o.Temperature <= 100):
 		return Usagef("--temperature is %v: need more than 0; 0.01 is close to always taking the likeliest word",
 			o.Temperature)

@@ -45,7 +45,7 @@ func TestGEPAKeepsSlotsBusy(t *testing.T) {
 	}{{1, 0.05, 0.07}, {64, 0.5, 1}, {512, 0.7, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			plain := eight(t)
-			m, err := offline.New(peers.Offline(0).Config())
+			m, err := offline.New(peers.Offline().Config())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,7 +32,7 @@ func hill() task.Task {
 
 // A search as another system has it is one value.
 func ExampleNamed() {
-	model, err := offline.New(peers.Offline(0).Config())
+	model, err := offline.New(peers.Offline().Config())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func ExampleNamed() {
 
 // Peers can be the arms of one run, which finds out which to go on with.
 func ExamplePeers() {
-	model, err := offline.New(peers.Offline(0).Config())
+	model, err := offline.New(peers.Offline().Config())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -82,5 +82,5 @@ func ExamplePeers() {
 		pulls[peers.Names()[i]] = len(arm.Generations)
 	}
 	fmt.Println(pulls)
-	// Output: map[adaevolve:1 beam:6 best-of-n:6 dgm:3 evoprompt-de:3 evoprompt-ga:1 gepa:20 greedy:1 llm-evo:3 openevolve:13 shinka:1 softmax:1 top-k:1]
+	// Output: map[adaevolve:1 beam:6 best-of-n:1 dgm:3 evoprompt-de:3 evoprompt-ga:1 gepa:20 greedy:6 llm-evo:13 openevolve:3 shinka:1 softmax:1 top-k:1]
 }

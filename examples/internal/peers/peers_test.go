@@ -44,7 +44,7 @@ func packing(t *testing.T) task.Task {
 // standIn is the offline model, and counts the calls that it answers.
 func standIn(t *testing.T, calls *atomic.Int64) llm.LLM {
 	t.Helper()
-	m, err := offline.New(peers.Offline(0.2).Config())
+	m, err := offline.New(peers.Offline().Config())
 	if err != nil {
 		t.Fatal(err)
 	}

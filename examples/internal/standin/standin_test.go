@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -65,20 +64,9 @@ func replied(t *testing.T, m *offline.Model, req llm.Request) string {
 
 // Journals of earlier versions tell runs apart by what they had printed of the model.
 func TestAbilitiesPrintAsInJournals(t *testing.T) {
-	const want = "{Model:(, temperature 0.4, top-p 0.95, max tokens 16000) Broken:0 Latency:0s Structure:0.5 Splice:0.9 Heed:0.7 Insights:true Prose:1 Few:0 Long:0}"
-	if got := fmt.Sprint(Abilities{Structure: 0.5, Splice: 0.9, Heed: 0.7, Insights: true, Prose: 1}); got != want {
+	const want = "{Model:(, temperature 0.4, top-p 0.95, max tokens 16000) Broken:0 Latency:0s Structure:0 Splice:0.9 Heed:0.7 Insights:true Prose:1 Few:0 Long:0}"
+	if got := fmt.Sprint(Abilities{Splice: 0.9, Heed: 0.7, Insights: true, Prose: 1}); got != want {
 		t.Errorf("%s, want %s", got, want)
-	}
-}
-
-// The names of idioms are those that expressions are made with, in their order.
-func TestIdiomsAreThoseOfEdits(t *testing.T) {
-	var names []string
-	for _, i := range idioms {
-		names = append(names, i.name)
-	}
-	if want := mutate.Idioms(); !slices.Equal(names, want) {
-		t.Errorf("%q, want %q", names, want)
 	}
 }
 
@@ -86,24 +74,18 @@ func TestIdiomsAreThoseOfEdits(t *testing.T) {
 func TestSplice(t *testing.T) {
 	const a = "function f(x) {\n    const p = x + 11;\n    return p * 12;\n}"
 	const b = "function f(x) {\n    const q = x - 21;\n    return q / 22;\n}"
-	ofA, ofB := regexp.MustCompile(`\bp2?\b|11|12`), regexp.MustCompile(`\bq2?\b|21|22`)
+	ofA, ofB := regexp.MustCompile(`\bp\b|11|12`), regexp.MustCompile(`\bq\b|21|22`)
 	m := modelOf(t, Abilities{Splice: 1})
 	const n = 300
-	both, misspelt := 0, 0
+	both := 0
 	for seed := range uint32(n) {
 		got := replied(t, m, ask(seed, "Combine the programs.", a, b))
 		if ofA.MatchString(got) && ofB.MatchString(got) {
 			both++
 		}
-		if regexp.MustCompile(`\b[pqx]2\b`).MatchString(got) {
-			misspelt++
-		}
 	}
-	if both < n*2/3 {
+	if both < n/3 {
 		t.Errorf("%d of %d crosses hold something of both programs", both, n)
-	}
-	if misspelt == 0 || misspelt > n/4 {
-		t.Errorf("%d of %d crosses misspell a name", misspelt, n)
 	}
 	for _, c := range []struct {
 		m      *offline.Model
@@ -124,15 +106,6 @@ func TestSplice(t *testing.T) {
 }
 
 func TestHeeded(t *testing.T) {
-	bit := func(name string) uint {
-		for k, i := range idioms {
-			if i.name == name {
-				return 1 << k
-			}
-		}
-		t.Fatalf("no idiom %q", name)
-		return 0
-	}
 	for _, tt := range []struct {
 		says   string
 		want   wish
@@ -140,15 +113,11 @@ func TestHeeded(t *testing.T) {
 	}{
 		{task.DefaultInstruction, wish{}, "the default instruction asks for nothing in particular"},
 		{"Only tune the constants.", wish{numbers: true}, ""},
-		{"Try something different.", wish{Bias: mutate.Bias{Bold: true}}, ""},
-		{"Make it simpler.", wish{Bias: mutate.Bias{Simpler: true}}, ""},
+		{"Try something different.", wish{bold: true}, ""},
+		{"Make it simpler.", wish{simpler: true}, ""},
 		{"The program to change is program 1.", wish{first: true}, "as the default prompt says it"},
 		{"which is invalid: threw TypeError (line 7, column 3)\nFix it.", wish{line: 7}, "the line that the reason names"},
 		{"threw TypeError (line 7, column 3)", wish{}, "nothing is to be fixed"},
-		{"> Prefer a ratio.", wish{Bias: mutate.Bias{Prefer: bit("a ratio")}}, "a note"},
-		{"> Math.sqrt did not help", wish{Bias: mutate.Bias{Avoid: bit("a square root")}}, "a note against one"},
-		{"> avoid a ratio\n> prefer a ratio or a minimum",
-			wish{Bias: mutate.Bias{Prefer: bit("a minimum"), Avoid: bit("a ratio")}}, "a note against one is the stronger"},
 		{"Reply with one complete program in one fenced block tagged javascript.", wish{}, "the default prompt's last line"},
 	} {
 		if got := heeded(tt.says, 1, seeded(1)); got != tt.want {
@@ -173,7 +142,7 @@ func TestHeeded(t *testing.T) {
 // What is heeded shows in the replies.
 func TestHeed(t *testing.T) {
 	const program = "function f(x) {\n    const a = 3;\n    return a * x + 7;\n}"
-	m := modelOf(t, Abilities{Structure: 0.5, Heed: 1})
+	m := modelOf(t, Abilities{Heed: 1})
 	numbers := regexp.MustCompile(`^function f\(x\) \{\n    const a = \S+;\n    return a \* x \+ \S+;\n\}$`)
 	const n = 200
 	for _, c := range []struct {
@@ -185,9 +154,8 @@ func TestHeed(t *testing.T) {
 		{"Fix line 3 of it.", func(got string) bool {
 			return strings.HasPrefix(got, "function f(x) {\n    const a = 3;\n") && strings.HasSuffix(got, "}")
 		}, n},
-		{"Make it simpler.", func(got string) bool { return len(got) < len(program) }, n * 3 / 4},
-		{"> Prefer a square root.", func(got string) bool { return strings.Contains(got, "Math.sqrt") }, n * 3 / 4},
-		{"> Avoid a condition and a sum and a difference.", func(got string) bool { return !strings.Contains(got, "?") }, n},
+		{"Make it simpler.", func(got string) bool { return len(got) < len(program) }, n},
+		{"Try something different.", func(got string) bool { return !numbers.MatchString(got) }, n},
 	} {
 		hits := 0
 		for seed := range uint32(n) {
@@ -219,19 +187,13 @@ func TestInsights(t *testing.T) {
 	for _, tt := range []struct {
 		text, want, reason string
 	}{
-		{fenced("0.5", "return a + b") + fenced("0.75", "return a / b") + asks,
-			"Prefer a ratio: of 2 attempts, the 1 with it have the best mean score, 0.75.", "the better of two"},
-		{fenced("0.9", "return a / b") + fenced("0.1", "return b / a") + fenced("0.6", "return a * b") + asks,
-			"Prefer a product: of 3 attempts, the 1 with it have the best mean score, 0.6.", "the mean counts, not the best"},
-		{"- used Math.sqrt: score 0.9\n- added a sum: score -1.5\n" + asks,
-			"Prefer a square root: of 2 attempts, the 1 with it have the best mean score, 0.9.", "attempts told in a list"},
-		{"- a condition: score 1e-3\n- a ratio: score 2e-3\n" + asks,
-			"Prefer a ratio: of 2 attempts, the 1 with it have the best mean score, 0.002.", "small scores"},
-		{fenced("0.5", "return a / b") + fenced("0.75", "return b / a") + asks, "Nothing tells the attempts apart.",
-			"all have it"},
+		{fenced("0.5", "return a + b") + fenced("0.75", "return a / b") + asks, "Of 2 attempts the best came to 0.75.",
+			"the better of two"},
+		{"- used Math.sqrt: score 0.9\n- added a sum: score -1.5\n" + asks + `Each begins with "- ".`,
+			"- Of 2 attempts the best came to 0.9.", "attempts told in a list, and a list asked for"},
+		{"- a condition: score 1e-3\n- a ratio: score 2e-3\n" + asks, "Of 2 attempts the best came to 0.002.",
+			"small scores"},
 		{asks, "Nothing tells the attempts apart.", "none is shown"},
-		{"Attempt, which is invalid:\n\n" + task.Fence("return a / b", "js") + "\n\n" + fenced("0.1", "return a + b") + asks,
-			"Nothing tells the attempts apart.", "one without a score does not count"},
 	} {
 		m := modelOf(t, Abilities{Insights: true})
 		req := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: tt.text}}}
@@ -241,19 +203,9 @@ func TestInsights(t *testing.T) {
 	}
 }
 
-// A note in the words of a summary is heeded as it is meant.
-func TestSummariesAreHeeded(t *testing.T) {
-	for k, i := range idioms {
-		note := fmt.Sprintf("> Prefer %s: of 9 attempts, the 3 with it have the best mean score, 0.9.\n", i.name)
-		if got := heeded(note, 1, seeded(1)); got != (wish{Bias: mutate.Bias{Prefer: 1 << k}}) {
-			t.Errorf("%q: %+v, want that idiom", note, got)
-		}
-	}
-}
-
 // Programs that are made to be hard to read get a reply, and so do those of which an edit leaves nothing.
 func TestHostileProgramsWithAllAbilities(t *testing.T) {
-	m := modelOf(t, Abilities{Structure: 1, Splice: 1, Heed: 1, Insights: true})
+	m := modelOf(t, Abilities{Splice: 1, Heed: 1, Insights: true})
 	for _, p := range []string{"no numbers", "`", strings.Repeat("`${", 1<<10), strings.Repeat("1,", 1<<12),
 		strings.Repeat("(", 1<<14) + "1.5",
 		strings.Repeat("{", 1<<14), strings.Repeat("[", 1<<12) + strings.Repeat("]", 1<<12),
@@ -299,13 +251,12 @@ func TestRepliesStayAsTheyAre(t *testing.T) {
 	const path = "testdata/replies.golden"
 	const first, second = "function f(a, b) {\n  const c = a - 2 * b;\n  if (c < 3) return 0.5;\n  return c / 7; // so far\n}", "const f = (x) => Math.min(x, 4) + 1"
 	var b strings.Builder
-	for _, a := range []Abilities{{Structure: 0.7, Heed: 1},
-		{Structure: 0.5, Splice: 0.9, Heed: 0.7, Prose: 1, Insights: true}} {
+	for _, a := range []Abilities{{Heed: 1}, {Splice: 0.9, Heed: 0.7, Prose: 1, Insights: true}} {
 		m := modelOf(t, a)
 		for _, says := range []string{task.DefaultInstruction, "Combine the programs.", "Only tune the constants.",
 			"Try something different.",
 			"Make it simpler.\nThe program to change is program 1.", "It is invalid (line 3).\nFix it.",
-			"> Prefer a ratio.\n> Avoid a sum.", "Summarise what worked as insights."} {
+			"Summarise what worked as insights."} {
 			h := sha256.New()
 			for seed := range uint32(200) {
 				fmt.Fprintf(h, "%q\n", generate(t, m, ask(seed, says, first, second)).Text)
