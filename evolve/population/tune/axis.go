@@ -8,13 +8,13 @@ import (
 // An axis says what a step does to one number. Steps are such that one of length 1 is a large change of any number: it
 // takes one away to about a third or to three times its size.
 type axis struct {
-	n     Number
+	n     number
 	scale float64 // below this size a real number is moved by adding, so that it can change its sign
 	fixed bool
 }
 
 // axesOf returns the axes of the numbers.
-func axesOf(list []Number) []axis {
+func axesOf(list []number) []axis {
 	var sizes []float64
 	for _, n := range list {
 		if !n.Integer && n.Value != 0 {

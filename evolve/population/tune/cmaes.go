@@ -2,7 +2,6 @@ package tune
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +11,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// CMAES is the covariance matrix adaptation evolution strategy: it draws points from a normal distribution, moves that
+// minimize looks for a point with a low cost in n dimensions, from the point 0. A step of length 1 along an axis is a
+// large one, and most gains lie within a few. It asks cost for batches of points, which are scored at once, until cost
+// reports that there may be no more, or the distribution has become a point. A cost is +Inf for a point that is not
+// allowed, and is never NaN.
+//
+// This is CMA-ES, the covariance matrix adaptation evolution strategy: it draws points from a normal distribution, moves that
 // to where the best ones are, and learns its shape and its size from the way there. It uses costs for their order
 // alone, so it stands noise, cliffs and points that are not allowed.
 //
@@ -25,25 +29,12 @@ import (
 // Transactions on Evolutionary Computation 21 (2017), with the constants of N. Hansen, "The CMA Evolution Strategy: A
 // Tutorial" (arXiv 1604.00772). gonum's optimize.CmaEsChol was tried and dropped: it draws from a distribution that its
 // step size does not scale, and is still far from the lowest point of a parabola in four numbers after 600 evaluations.
-type CMAES struct {
-	Population int     // points of a batch, λ; 0 means 4 + ⌊3·ln n⌋, the tutorial's, and less than 4 means 4
-	Step       float64 // σ of the first batch; 0 means one that is found by trying six from 3 down to 0.01
-}
-
-var _ Method = CMAES{}
-
-// String names the method.
-func (m CMAES) String() string {
-	return fmt.Sprintf("CMAES(population=%d, step=%v)", m.Population, m.Step)
-}
-
-// Minimize searches until the distribution has become a point.
-func (m CMAES) Minimize(n int, r *rand.Rand, cost func([][]float64) ([]float64, bool)) {
-	from, step, more := first(m.Step, n, r, cost)
+func minimize(n int, r *rand.Rand, cost func([][]float64) ([]float64, bool)) {
+	from, step, more := first(n, r, cost)
 	if !more {
 		return
 	}
-	c := newCloud(n, max(cmp.Or(m.Population, 4+int(3*math.Log(float64(n)))), 4), from, step)
+	c := newCloud(n, 4+int(3*math.Log(float64(n))), from, step)
 	for c.step > 1e-9 && c.step < 1e6 {
 		points := c.draw(r)
 		costs, more := cost(points)
@@ -125,4 +116,43 @@ func (c *cloud) learn(costs []float64) {
 	shape.Mul(c.shape, change)
 	c.shape = &shape
 	c.step *= math.Exp(c.cs / c.ds * (floats.Norm(c.path, 2)/c.ez - 1))
+}
+
+// gauss returns a point from around another.
+func gauss(around []float64, step float64, r *rand.Rand) []float64 {
+	p := make([]float64, len(around))
+	for i, x := range around {
+		p[i] = x + step*r.NormFloat64()
+	}
+	return p
+}
+
+// firstSteps are the steps that first tries, three points each.
+var firstSteps = [...]float64{3, 1, 0.3, 0.1, 0.03, 0.01}
+
+// first tries points and returns where to begin and with which step. Nobody knows how wrong the numbers of a program are, and a step
+// that is ten times too long or too short costs more than these 18 points.
+func first(n int, r *rand.Rand, cost func([][]float64) ([]float64, bool)) (from []float64, found float64,
+	more bool) {
+	from = make([]float64, n)
+	points := [][]float64{from}
+	for _, s := range firstSteps {
+		for range 3 {
+			points = append(points, gauss(from, s, r))
+		}
+	}
+	costs, more := cost(points)
+	if !more {
+		return from, 0, false
+	}
+	best, lowest := len(points)-1, math.Inf(1) // of points that are all worse than the start: the shortest step
+	for i := range points {
+		if costs[i] < costs[0] && costs[i] < lowest {
+			best, lowest = i, costs[i]
+		}
+	}
+	if !math.IsInf(lowest, 1) {
+		from = points[best]
+	}
+	return from, firstSteps[(best-1)/3], true
 }

@@ -40,13 +40,3 @@ func ExampleTuner() {
 	fmt.Println(gen.Best.Program)
 	// Output: const block = 64
 }
-
-func ExampleParameters() {
-	program := "width = 0.3  # tune: 0.1..3\nname = 'v1.5'\nsize = 64    # tune: 8..4096\n"
-	for _, n := range tune.Parameters(program, "python") {
-		fmt.Println(program[n.Begin:n.End], n.Integer, n.Lo, n.Hi)
-	}
-	// Output:
-	// 0.3 false 0.1 3
-	// 64 true 8 4096
-}

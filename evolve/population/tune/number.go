@@ -11,8 +11,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
-// A Number is a number in the text of a program, and how it may be changed.
-type Number struct {
+// A number is a number in the text of a program, and how it may be changed.
+type number struct {
 	// Begin and End are its bytes in the program. A minus before it is among them if it is its sign.
 	Begin, End int
 	Value      float64
@@ -20,33 +20,20 @@ type Number struct {
 	// Lo and Hi bound it; both 0 means that its value decides the scale and nothing bounds it. From a Lo above 0 to
 	// a Hi of ten times that or more, it is searched in the logarithm.
 	Lo, Hi float64
-	// Text writes a value; nil means in decimal, with nine digits if it is a real number.
-	Text func(v float64) string
 
-	literal lex.Literal // where it was found by Parameters
+	literal lex.Literal
 }
 
-// Parameters returns the numbers of a program that may be tuned, in their order. language is a name that models tag
+// parameters returns the numbers of a program that may be tuned, in their order. language is a name that models tag
 // blocks with, such as "go" or "python", and decides what is a comment or a string; one that is not known is taken for
 // one like C.
-//
-// If a comment that its line ends begins with "tune:", the numbers on such lines alone are parameters:
-//
-//	width = 0.3   # tune: 0.1..3
-//	block = 64    // tune: 8..4096
-//	rate = 0.01   # tune:
-//	gone = 1.5    # tune: off
-//
-// Without bounds, a number's own size is its scale. "off" takes the numbers of the line out, and leaves those of other
-// lines in. Else all decimal numbers are parameters but for the integers 0 and 1, and the ones in subscripts. Numbers
-// in hexadecimal, in strings and in comments are left alone.
-func Parameters(program, language string) []Number {
+func parameters(program, language string) []number {
 	lang := lex.Likely(language, program)
 	marks := marksOf(program, lang)
 	only := slices.ContainsFunc(marks, func(m mark) bool { return !m.off })
-	var list []Number
+	var list []number
 	for _, l := range lang.Literals(program) {
-		n := Number{Begin: l.Begin, End: l.End, Value: l.Value, Integer: l.Integer, literal: l}
+		n := number{Begin: l.Begin, End: l.End, Value: l.Value, Integer: l.Integer, literal: l}
 		m, marked := markAt(marks, l.Begin)
 		switch {
 		case marked && m.off:
@@ -100,13 +87,13 @@ func markAt(marks []mark, at int) (mark, bool) {
 }
 
 // draw returns at most n of the numbers, in their order.
-func draw(list []Number, n int, r *rand.Rand) []Number {
+func draw(list []number, n int, r *rand.Rand) []number {
 	if len(list) <= n {
 		return list
 	}
 	chosen := r.Perm(len(list))[:n]
 	slices.Sort(chosen)
-	kept := make([]Number, n)
+	kept := make([]number, n)
 	for i, at := range chosen {
 		kept[i] = list[at]
 	}
@@ -115,7 +102,7 @@ func draw(list []Number, n int, r *rand.Rand) []Number {
 
 // rewrite returns program with these values for its numbers. A number whose value is the one that it has stays as it is
 // written, to the byte.
-func rewrite(program string, list []Number, values []float64) string {
+func rewrite(program string, list []number, values []float64) string {
 	var b strings.Builder
 	at := 0
 	for i, n := range list {
@@ -131,14 +118,8 @@ func rewrite(program string, list []Number, values []float64) string {
 }
 
 // text writes the value v of a number.
-func (n Number) text(program string, v float64) string {
-	if n.Text != nil {
-		return n.Text(v)
-	}
+func (n number) text(program string, v float64) string {
 	l := n.literal
-	if l.End == 0 {
-		l = lex.Literal{Integer: n.Integer, Bare: true}
-	}
 	l.Value = v
 	return l.Text()
 }

@@ -15,7 +15,7 @@ func FuzzRewrite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, program string, u float64) {
 		for _, language := range []string{"python", "go", "javascript"} {
-			list := Parameters(program, language)
+			list := parameters(program, language)
 			same, moved := make([]float64, len(list)), make([]float64, len(list))
 			for i, a := range axesOf(list) {
 				same[i], moved[i] = a.at(0), a.at(math.Mod(u, 1e4))
@@ -47,23 +47,23 @@ func FuzzRewrite(f *testing.F) {
 
 func TestAxis(t *testing.T) {
 	for _, tt := range []struct {
-		n      Number
+		n      number
 		u      float64
 		lo, hi float64
 		reason string
 	}{
-		{Number{Value: 3000, Integer: true}, -5, 20, 21, "five steps take an integer from thousands to tens"},
-		{Number{Value: 3, Integer: true}, -50, 1, 1, "an integer that counts stays one"},
-		{Number{Value: -3, Integer: true}, 50, -1, -1, "and keeps its sign"},
-		{Number{Value: 7, Integer: true}, 300, 7e6, 7e6, "it does not go beyond all measure"},
-		{Number{Value: 2}, 1, 5, 5.6, "a step is a factor of about e"},
-		{Number{Value: 2}, -3, -1, 1, "a real number can change its sign"},
-		{Number{Value: 0.5, Lo: 0.1, Hi: 3}, 40, 0.1, 3, "bounds hold"},
-		{Number{Value: 0, Lo: -1, Hi: 1}, 1, 0.5, 0.5, "linear bounds"},
-		{Number{Value: 9, Lo: 1, Hi: 5, Integer: true}, 0.01, 1, 5, "one that begins outside of its bounds comes in"},
-		{Number{Value: 2, Lo: 1.5, Hi: 3.5, Integer: true}, 7, 2, 3, "integers within bounds that are none"},
+		{number{Value: 3000, Integer: true}, -5, 20, 21, "five steps take an integer from thousands to tens"},
+		{number{Value: 3, Integer: true}, -50, 1, 1, "an integer that counts stays one"},
+		{number{Value: -3, Integer: true}, 50, -1, -1, "and keeps its sign"},
+		{number{Value: 7, Integer: true}, 300, 7e6, 7e6, "it does not go beyond all measure"},
+		{number{Value: 2}, 1, 5, 5.6, "a step is a factor of about e"},
+		{number{Value: 2}, -3, -1, 1, "a real number can change its sign"},
+		{number{Value: 0.5, Lo: 0.1, Hi: 3}, 40, 0.1, 3, "bounds hold"},
+		{number{Value: 0, Lo: -1, Hi: 1}, 1, 0.5, 0.5, "linear bounds"},
+		{number{Value: 9, Lo: 1, Hi: 5, Integer: true}, 0.01, 1, 5, "one that begins outside of its bounds comes in"},
+		{number{Value: 2, Lo: 1.5, Hi: 3.5, Integer: true}, 7, 2, 3, "integers within bounds that are none"},
 	} {
-		if got := axesOf([]Number{tt.n})[0].at(tt.u); got < tt.lo || got > tt.hi || tt.n.Integer && got != math.Trunc(got) {
+		if got := axesOf([]number{tt.n})[0].at(tt.u); got < tt.lo || got > tt.hi || tt.n.Integer && got != math.Trunc(got) {
 			t.Errorf("%+v moved by %v: %v, want %v to %v: %s", tt.n, tt.u, got, tt.lo, tt.hi, tt.reason)
 		}
 	}

@@ -2,21 +2,29 @@
 //
 // Most attempts of a long run go into numbers: a model is asked for a program again and again of which a weight or a
 // threshold is changed. A [Tuner] is an operator of package population that does this with evaluations alone. The
-// numbers of a program are parameters ([Parameters]), a [Method] tries values for them on an evaluator that may be
-// cheaper than the task's, and the best ones become a child, which is evaluated like any other. What the tuner tries
-// counts in Budget.TuneEvaluations and nowhere else.
+// numbers of a program are parameters, CMA-ES tries values for them on an evaluator that may be cheaper than the task's,
+// and the best ones become a child, which is evaluated like any other. What the tuner tries counts in
+// Budget.TuneEvaluations and nowhere else.
+//
+// If a comment that its line ends begins with "tune:", the numbers on such lines alone are parameters:
+//
+//	width = 0.3   # tune: 0.1..3
+//	block = 64    // tune: 8..4096
+//	rate = 0.01   # tune:
+//	gone = 1.5    # tune: off
+//
+// Without bounds, a number's own size is its scale. "off" takes the numbers of the line out, and leaves those of other
+// lines in. Else all decimal numbers are parameters but for the integers 0 and 1, and the ones in subscripts. Numbers
+// in hexadecimal, in strings and in comments are left alone.
 package tune
 
 import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"sync"
-	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
@@ -27,7 +35,7 @@ import (
 // A Tuner is an operator that makes a child of its parent by tuning its numbers. The zero value is ready to use, with a
 // Budget.TuneEvaluations that is not 0.
 //
-// One tuning scores the parent, then each integer a little changed, and then what its Method asks for. An integer whose
+// One tuning scores the parent, then each integer a little changed, and then what CMA-ES asks for. An integer whose
 // change makes the program invalid, such as the number of things to place, is left as it is. Each distinct program is
 // scored once. The best is the child if its tune score passes the promotion rule. If it does not, the child has no
 // program and costs nothing but tune evaluations.
@@ -43,23 +51,11 @@ type Tuner struct {
 	// that prints itself and can be compared. Its scores need not be on the task's scale: they are only compared with
 	// each other. It must not ask a model.
 	On eval.Evaluator
-	// Find returns the numbers of a program that are parameters; nil means [Parameters] in the language of the task.
-	Find func(program string) []Number
-	// Method tries values; nil means [CMAES].
-	Method Method
 	// Evaluations is how many programs one tuning may score, the parent among them; 0 means 100 and 50 for each parameter.
 	Evaluations int
 	// Margin is by how much the tune score of the best has to exceed that of the parent; 0 means that any gain will do.
 	// Where tune scores are noisy, a few of their standard deviations keep lucky ones away.
 	Margin float64
-	// Parallel is how many programs of a tuning are scored at once; 0 means as many as there are processors. It does not
-	// change the result.
-	Parallel int
-	// Timeout is how long one tune evaluation may take before its program counts as invalid; 0 means as long as On lets
-	// it. It is for an On that heeds its context but has no limit of its own.
-	Timeout time.Duration
-	// Quiet keeps from the model that numbers are tuned. Otherwise what it is asked says so.
-	Quiet bool
 
 	tried   map[[sha256.Size]byte]bool // programs that were tuned
 	granted int                        // evaluations that tunings under way may use, and that ended ones have used
@@ -92,21 +88,14 @@ const hintText = "Change the structure of the program. Its numeric constants are
 // Name returns "tune".
 func (o *Tuner) Name() string { return "tune" }
 
-// String names the operator, the method and the limits, as a journal recognizes a run by it.
+// String names the operator and the limits, as a journal recognizes a run by it.
 func (o *Tuner) String() string {
 	on := "the task"
 	if o.On != nil {
 		on = nameOf(o.On)
 	}
-	return fmt.Sprintf("%s(%v on %s, evaluations=%d, most=%d, margin=%v)", o.Name(), o.method(), on, o.Evaluations,
-		maxTuned, o.Margin)
-}
-
-func (o *Tuner) method() Method {
-	if o.Method == nil {
-		return CMAES{}
-	}
-	return o.Method
+	return fmt.Sprintf("%s(CMAES(population=0, step=0) on %s, evaluations=%d, most=%d, margin=%v)", o.Name(), on,
+		o.Evaluations, maxTuned, o.Margin)
 }
 
 // maxTuned is how many parameters are tuned at once. Of a program with more, these many are drawn.
@@ -114,7 +103,7 @@ const maxTuned = 64
 
 // Hint returns hintText while there is something to tune with.
 func (o *Tuner) Hint(v *population.View) string {
-	if o.Quiet || !o.left(v) {
+	if !o.left(v) {
 		return ""
 	}
 	return hintText
@@ -131,11 +120,8 @@ func (o *Tuner) Able(v *population.View) bool {
 	return o.left(v) && !o.tried[sha256.Sum256([]byte(v.Parent.Program))] && len(o.find(v)) > 0
 }
 
-func (o *Tuner) find(v *population.View) []Number {
-	if o.Find != nil {
-		return o.Find(v.Parent.Program)
-	}
-	return Parameters(v.Parent.Program, task.LanguageOf(task.Ext(v.Task)))
+func (o *Tuner) find(v *population.View) []number {
+	return parameters(v.Parent.Program, task.LanguageOf(task.Ext(v.Task)))
 }
 
 // Brief makes the child by a tuning.
@@ -152,14 +138,14 @@ func (o *Tuner) Brief(v *population.View) evolve.Brief {
 	if on == nil {
 		on = v.Task
 	}
-	t := &tuning{program: program, numbers: numbers, left: grant, parallel: cmp.Or(o.Parallel, runtime.GOMAXPROCS(0)),
+	t := &tuning{program: program, numbers: numbers, left: grant,
 		score: func(ctx context.Context, program string) (eval.Result, error) {
-			return v.Tune(ctx, o.within(on), program)
+			return v.Tune(ctx, on, program)
 		}}
 	random := rand.New(rand.NewPCG(v.Rand.Uint64(), v.Rand.Uint64()))
 	b := v.Brief()
 	b.Make = func(ctx context.Context, _ *evolve.Work) (string, error) {
-		best, err := t.run(ctx, o.method(), random, o.Margin)
+		best, err := t.run(ctx, random, o.Margin)
 		o.mu.Lock()
 		o.used[v.Birth] = usage{grant, grant - t.left, t.refused}
 		o.mu.Unlock()
@@ -181,34 +167,6 @@ func (o *Tuner) Follow(b population.Birth) {
 		o.granted -= u.granted - u.used
 	}
 }
-
-// within returns on with the Timeout.
-func (o *Tuner) within(on eval.Evaluator) eval.Evaluator {
-	if o.Timeout == 0 {
-		return on
-	}
-	return timed{on, o.Timeout}
-}
-
-// A timed evaluator takes a program that needs too long for an invalid one.
-type timed struct {
-	eval.Evaluator
-	most time.Duration
-}
-
-// Evaluate scores program in the time that there is.
-func (t timed) Evaluate(ctx context.Context, program string) (eval.Result, error) {
-	limited, cancel := context.WithTimeout(ctx, t.most)
-	defer cancel()
-	r, err := t.Evaluator.Evaluate(limited, program)
-	if err != nil && ctx.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-		return eval.Invalid("its tune evaluation took more than %v", t.most), nil
-	}
-	return r, err
-}
-
-// String names the evaluator.
-func (t timed) String() string { return fmt.Sprintf("%s within %v", nameOf(t.Evaluator), t.most) }
 
 // nameOf names an evaluator without its fields, which may hold addresses.
 func nameOf(e eval.Evaluator) string {

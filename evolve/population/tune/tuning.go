@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -15,11 +16,10 @@ import (
 
 // A tuning is the tuning of one program. One goroutine owns it.
 type tuning struct {
-	program  string
-	numbers  []Number
-	left     int // evaluations
-	parallel int
-	score    func(ctx context.Context, program string) (eval.Result, error)
+	program string
+	numbers []number
+	left    int // evaluations
+	score   func(ctx context.Context, program string) (eval.Result, error)
 
 	axes   []axis
 	free   []int              // those that are moved
@@ -36,10 +36,7 @@ type tuning struct {
 }
 
 // run returns the best program if its score exceeds the parent's by more than margin.
-func (t *tuning) run(ctx context.Context, m Method, r *rand.Rand, margin float64) (string, error) {
-	if err := t.check(); err != nil {
-		return "", err
-	}
+func (t *tuning) run(ctx context.Context, r *rand.Rand, margin float64) (string, error) {
 	t.axes, t.costs = axesOf(t.numbers), make(map[string]float64)
 	t.center = make([]float64, len(t.axes))
 	t.at = t.center
@@ -53,7 +50,7 @@ func (t *tuning) run(ctx context.Context, m Method, r *rand.Rand, margin float64
 	for again := len(t.free) > 0; again && !t.over; {
 		before := t.best.Program
 		t.stale = 0
-		m.Minimize(len(t.free), r, cost)
+		minimize(len(t.free), r, cost)
 		t.center = t.at
 		again = t.best.Program != before
 	}
@@ -82,19 +79,6 @@ func (t *tuning) whole(points [][]float64) [][]float64 {
 		}
 	}
 	return all
-}
-
-// check looks at what a Find of the caller's returned.
-func (t *tuning) check() error {
-	at := 0
-	for i, n := range t.numbers {
-		if n.Begin < at || n.End <= n.Begin || n.End > len(t.program) || math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
-			return fmt.Errorf("tune: number %d stands at bytes %d to %d with the value %v: need finite ones, in order and "+
-				"inside the program", i, n.Begin, n.End, n.Value)
-		}
-		at = n.End
-	}
-	return nil
 }
 
 // begin scores the parent, and looks for integers whose change makes the program invalid.
@@ -178,7 +162,7 @@ func (t *tuning) try(ctx context.Context, at [][]float64, programs []string) {
 	t.left -= len(programs)
 	results, errs := make([]eval.Result, len(programs)), make([]error, len(programs))
 	var wg sync.WaitGroup
-	room := make(chan struct{}, t.parallel)
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, p := range programs {
 		room <- struct{}{}
 		wg.Go(func() {

@@ -1,0 +1,6 @@
+package tune
+
+var (
+	Minimize   = minimize
+	Parameters = parameters
+)
