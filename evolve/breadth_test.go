@@ -154,7 +154,7 @@ func TestBreadthIsAskedOnceAStep(t *testing.T) {
 // A Breadth spends the budget to the last call.
 func TestBreadthKeepsTheBudget(t *testing.T) {
 	for _, inFlight := range []int{1, 3} {
-		for _, b := range []evolve.Breadth{breadth.Fixed(7), breadth.Adaptive{}} {
+		for _, b := range []evolve.Breadth{breadth.Adaptive{Min: 7, Max: 7}, breadth.Adaptive{}} {
 			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, Seed: 40, Breadth: b}, 4)
 			if err != nil {
 				t.Fatal(err)
@@ -170,7 +170,7 @@ func TestBreadthKeepsTheBudget(t *testing.T) {
 
 // A journal belongs to the breadth that each arm had when it was begun.
 func TestJournalOfArmsThatDifferInBreadth(t *testing.T) {
-	one, two := breadth.Fixed(2), breadth.Adaptive{}
+	one, two := breadth.Adaptive{Min: 2, Max: 2}, breadth.Adaptive{}
 	for _, tt := range []struct {
 		reason    string
 		then, now []evolve.Breadth
@@ -211,9 +211,9 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 	}{
 		{"the same again", breadth.Adaptive{}, breadth.Adaptive{Waste: 0.3}, true},
 		{"another value of time", breadth.Adaptive{}, breadth.Adaptive{Second: 1}, false},
-		{"another kind that begins alike", breadth.Adaptive{}, breadth.Fixed(2), false},
-		{"none then", nil, breadth.Fixed(evolve.DefaultN), false},
-		{"none now", breadth.Fixed(evolve.DefaultN), nil, false},
+		{"another that begins alike", breadth.Adaptive{}, breadth.Adaptive{Min: 2, Max: 2}, false},
+		{"none then", nil, breadth.Adaptive{Min: evolve.DefaultN}, false},
+		{"none now", breadth.Adaptive{Min: evolve.DefaultN}, nil, false},
 	} {
 		path := journalPath(t)
 		var err error

@@ -1,3 +1,4 @@
+// Package breadth decides how many children each step of a search makes. docs/policies.md says when that pays.
 package breadth
 
 import (
@@ -43,7 +44,7 @@ import (
 //   - That time grows in stairs, where fewer calls are in flight at once than a step has children, and that the
 //     slowest of many answers is later than that of few. The line is the best one through both.
 //   - With evolve.GreedyConfig.Window the parent may change within a step. Then children after the first better one
-//     are not wasted, and wide steps cost nothing: use [Fixed] there.
+//     are not wasted, and wide steps cost nothing: leave the Breadth out there.
 type Adaptive struct {
 	// Second is what a second of wall time is worth, in model calls; 0 means nothing. With 5, a step that takes
 	// four seconds costs 20 calls more than it has children.
@@ -75,7 +76,8 @@ var _ evolve.Breadth = Adaptive{}
 
 func (a Adaptive) withDefaults() Adaptive {
 	a.Waste = max(0, cmp.Or(a.Waste, adaptiveWaste))
-	a.Min, a.Max = rangeOf(a.Min, a.Max)
+	a.Min = cmp.Or(a.Min, 1)
+	a.Max = cmp.Or(a.Max, max(evolve.DefaultN, a.Min))
 	return a
 }
 
@@ -87,8 +89,13 @@ func (a Adaptive) Validate() error {
 		return fmt.Errorf("breadth: Adaptive.Second is %v: need 0, or the calls that a second is worth", a.Second)
 	case !(a.Waste < 1):
 		return fmt.Errorf("breadth: Adaptive.Waste is %v: need 0 for %v, or less than 1", a.Waste, adaptiveWaste)
+	case a.Min < 1 || a.Min > evolve.MaxN:
+		return fmt.Errorf("breadth: Adaptive.Min is %d: need 0 for 1 child, or at most %d", a.Min, evolve.MaxN)
+	case a.Max < a.Min || a.Max > evolve.MaxN:
+		return fmt.Errorf("breadth: Adaptive.Max is %d: need 0 for the default, or at least Min, %d, and at most %d",
+			a.Max, a.Min, evolve.MaxN)
 	}
-	return validRange("Adaptive", a.Min, a.Max)
+	return nil
 }
 
 // Children returns the number of children for the step after past.

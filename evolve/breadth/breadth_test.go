@@ -126,7 +126,7 @@ func leastSquares(steps []evolve.Made) (best [2]float64) {
 
 // A decision does not become slower as a search grows: its time is bounded by the steps that are read.
 func TestBreadthsReadTheRecentPast(t *testing.T) {
-	for _, b := range []evolve.Breadth{breadth.Fixed(3), breadth.Adaptive{Second: 1}} {
+	for _, b := range []evolve.Breadth{breadth.Adaptive{}, breadth.Adaptive{Second: 1}} {
 		recent := made(400, 2, 0, time.Second)
 		for _, before := range [][]evolve.Made{made(1, 1, 1, 0), made(5000, 64, 64, time.Hour)} {
 			if got, want := b.Children(append(before, recent...)), b.Children(recent); got != want {
@@ -142,9 +142,6 @@ func TestBreadthFields(t *testing.T) {
 		b    evolve.Breadth
 		want string // in the error; "" for none
 	}{
-		{breadth.Fixed(1), ""},
-		{breadth.Fixed(0), "Fixed(0)"},
-		{breadth.Fixed(evolve.MaxN + 1), "Fixed(100001)"},
 		{breadth.Adaptive{}, ""},
 		{breadth.Adaptive{Waste: -1}, ""},
 		{breadth.Adaptive{Waste: 1}, "Adaptive.Waste is 1"},

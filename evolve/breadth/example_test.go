@@ -24,12 +24,6 @@ func plateau(b evolve.Breadth) (widths []int) {
 	return widths
 }
 
-func ExampleFixed() {
-	b := breadth.Fixed(24)
-	fmt.Println(b, plateau(b))
-	// Output: Fixed(24) [24 24 24 24 24]
-}
-
 // With a value of time, steps are wide as soon as one has shown how long it takes, and there are fewer of them.
 func ExampleAdaptive() {
 	for _, b := range []breadth.Adaptive{{Max: 32}, {Max: 32, Second: 4}} {

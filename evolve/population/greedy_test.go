@@ -199,7 +199,7 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 	}{
 		{"the same again", breadth.Adaptive{}, breadth.Adaptive{}, true},
 		{"another one", breadth.Adaptive{Waste: 0.2}, breadth.Adaptive{}, false},
-		{"none now", breadth.Fixed(evolve.DefaultN), nil, false},
+		{"none now", breadth.Adaptive{Min: evolve.DefaultN}, nil, false},
 	} {
 		path := filepath.Join(t.TempDir(), "journal")
 		var err error

@@ -69,7 +69,6 @@ func TestBreadthOfAResult(t *testing.T) {
 	}{
 		{"none is the paper's form", "", "", nil},
 		{"a breadth is named", "_adaptive", "Adaptive(second=0, waste=0.3, 1..8)", breadth.Adaptive{Max: 8}},
-		{"one that is fixed too, as its children have other seeds", "_fixed", "Fixed(3)", breadth.Fixed(3)},
 		{"a func has the name of its type", "_breadthfunc", "evolve.BreadthFunc",
 			evolve.BreadthFunc(func([]evolve.Made) int { return 5 })},
 		{"a name is no path", "_up9", "../Up 9/()", named{"../Up 9/()"}},
