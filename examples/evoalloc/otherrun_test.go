@@ -83,7 +83,7 @@ func TestResultOfAnotherRunStays(t *testing.T) {
 	folder := filepath.Join(dir, "cp", "offline")
 	run := func(name, more string) {
 		t.Helper()
-		args := "--T 2 --N 2 --offline-latency 0 --output " + dir + " --journal " + filepath.Join(dir, name+".journal") + more
+		args := "--T 8 --N 8 --offline-latency 0 --output " + dir + " --journal " + filepath.Join(dir, name+".journal") + more
 		if err := runGreedy(t.Context(), strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}

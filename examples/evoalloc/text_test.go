@@ -208,7 +208,7 @@ func TestOwnCases(t *testing.T) {
 // least that is not.
 func TestBudgetOfMinibatches(t *testing.T) {
 	run := func(calls string) error {
-		return runPopulations(t.Context(), strings.Fields("--like gepa --task text --N 1 --offline-latency 0 --output "+
+		return runPopulations(t.Context(), strings.Fields("--like gepa --task text --N 1 --seed 43 --offline-latency 0 --output "+
 			t.TempDir()+" --T "+calls))
 	}
 	refused(t, "one too few", run("46"), "20 for its cases", "6 for train cases", "at least T·N = 47")

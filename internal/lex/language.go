@@ -54,7 +54,7 @@ func Sure(name string) (Language, bool) {
 	switch name {
 	case "javascript", "typescript":
 		return JavaScript, true
-	case "go":
+	case "go", "golang":
 		return Go, true
 	case "c", "c++", "cuda", "rust", "zig", "c#", "java", "kotlin", "scala", "swift":
 		return c, true
@@ -70,8 +70,6 @@ func Likely(tag, program string) Language {
 	switch tag = strings.ToLower(tag); tag {
 	case "js", "node", "nodejs", "mjs", "cjs", "ts":
 		return JavaScript
-	case "golang":
-		return Go
 	case "py", "python3", "py3", "ruby", "rb", "perl", "pl", "shell", "sh", "bash", "yaml", "yml", "toml", "r", "julia", "jl":
 		return Python
 	case "", "text", "txt", "plaintext":

@@ -24,12 +24,13 @@ func Numbers(program string, syn lex.Language, d Draw) string {
 	if e.Chance(0.5) {
 		noise = func() float64 { return min(max(math.Tan(math.Pi*(e.Float64()-0.5)), -20), 20) }
 	}
-	picked, blank := e.pick(), unit == 0 && e.Chance(0.6)
+	picked, other, blank := e.pick(), size, unit == 0 && e.Chance(0.6)
 	if blank { // points that are all one score nothing, and so do they while all but one are
-		picked, noise, size = e.free(), e.Float64, e.scale(1)
+		picked, noise, size, other = e.free(), e.Float64, e.scale(1), e.scale(1)
 	}
 	unit = cmp.Or(unit, 1)
 	for _, i := range picked {
+		size, other = other, size // so that points spread differently along their two axes
 		switch l := e.now[i]; {
 		case l.Integer && !blank && !e.Chance(turnReal[l.Role]):
 			e.set(i, e.stepInteger(l))

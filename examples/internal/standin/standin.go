@@ -22,7 +22,7 @@ import (
 type Abilities struct {
 	Prose float64 // that of [offline.Config]
 	// Splice is the chance that a request to combine programs, of which several are shown, is obeyed: lines of one take
-	// the place of lines of another. It is blind to merit.
+	// the place of lines of another, and numbers change in half of all crosses. It is blind to merit.
 	Splice float64
 	// Heed is the chance that each thing is obeyed that the instruction asks for in words that the model knows: to change
 	// numbers alone, to try something different or simpler, to fix the line that is named, to change the program that is
@@ -64,14 +64,18 @@ func (a Abilities) read(message string, r *rand.Rand) offline.Plan {
 	want := heeded(said, a.Heed, d)
 	cross := a.Splice > 0 && spokenCross.MatchString(said)
 	return offline.Plan{First: want.first, Change: func(shown []offline.Program, i int) (string, bool) {
-		p := shown[i]
+		p, syn := shown[i], lex.Likely(shown[i].Language, shown[i].Text)
 		if cross && len(shown) > 1 && d.Chance(a.Splice) {
-			return mutate.Splice(p.Text, shown[(i+1+d.IntN(len(shown)-1))%len(shown)].Text, d), true
+			spliced := mutate.Splice(p.Text, shown[(i+1+d.IntN(len(shown)-1))%len(shown)].Text, d)
+			if d.Chance(0.5) {
+				spliced = mutate.Numbers(spliced, syn, d)
+			}
+			return spliced, true
 		}
 		if a.Prose > 0 && p.Language == "" && d.Chance(a.Prose) {
 			return mutate.Prose(p.Text, said, d), true
 		}
-		return want.rewrite(p.Text, lex.Likely(p.Language, p.Text), d)
+		return want.rewrite(p.Text, syn, d)
 	}}
 }
 
