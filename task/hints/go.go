@@ -1,25 +1,28 @@
 package hints
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"log/slog"
+	"os"
 	"runtime"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/eval/command"
 	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/task"
 )
 
 // GoConfig says how Go programs are read.
 type GoConfig struct {
-	// SyntaxOnly leaves the compiler's escape analysis out; false means that the go command is needed at start. Then what
-	// is allocated in a loop is guessed from the syntax.
-	SyntaxOnly bool
 	// Isolation is how much containment of the compiler is asked for.
 	Isolation isolation.Level
 	// Logger gets a line at start with the mechanisms that are in force, above the level of debugging only if some are
@@ -27,55 +30,46 @@ type GoConfig struct {
 	Logger *slog.Logger
 }
 
-// Go finds in a Go file: allocations in loops, strings that are put together in loops, slices that grow from no
-// capacity, defers and regular expressions in loops, loops that nest three deep or more, its size and how often it
-// branches. It is safe for concurrent use. Close it, or a folder stays.
-//
-// What the compiler puts on the heap is known where the file compiles by itself and imports nothing but common packages
-// of the standard library. The compiler gets the file without its comments, so directives have no effect; it is
-// contained, and has 5 s of processor time. Elsewhere, allocations are guessed from the syntax: some of them may be on
-// the stack.
-//
-// It does not know types, but for strings and slices that are declared in sight. It does not look into other files and
-// functions that are called, does not see what grows in maps and what the runtime allocates, and does not know how
-// often a loop goes round. A file of more than 64 KiB or with a syntax error has no hints.
+// Go finds in a Go file what is allocated on the heap in loops: what the compiler prints with -gcflags=-m. The compiler is
+// contained, and has 5 s of processor time. A file that does not compile by itself, or imports other packages than
+// common ones of the standard library, has no hints. Go is safe for concurrent use. Close it, or a folder stays.
 type Go struct {
-	escape *escaper // nil: syntax only
+	dir    string // with the export data of imports and what is copied for each program
+	runner *command.Runner
 }
 
-// NewGo returns what reads Go programs. It asks the go command for its compiler, unless cfg says SyntaxOnly.
+// NewGo returns what reads Go programs. It asks the go command for its compiler.
 func NewGo(ctx context.Context, cfg GoConfig) (*Go, error) {
-	if cfg.SyntaxOnly {
-		return &Go{}, nil
-	}
-	e, err := newEscaper(ctx, cfg)
+	dir, err := os.MkdirTemp("", "evoalloc-hints-")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("hints: making a folder: %w", err)
 	}
-	return &Go{e}, nil
+	compiler, template, err := prepare(ctx, dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	runner, err := command.NewRunner(command.Config{
+		Args: []string{"sh", "analyse.sh", compiler, "{entry}"}, File: "program.go", Template: template,
+		CPU: 5 * time.Second, Timeout: 30 * time.Second, Memory: 2 << 30, Processes: 64, FileBytes: 8 << 20,
+		Isolation: cfg.Isolation, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("hints: containing the compiler: %w", err), os.RemoveAll(dir))
+	}
+	return &Go{dir, runner}, nil
 }
 
 // Close removes what the compiler needs.
-func (g *Go) Close() error {
-	if g.escape == nil {
-		return nil
-	}
-	return g.escape.close()
-}
+func (g *Go) Close() error { return os.RemoveAll(g.dir) }
 
-// Fingerprint says what decides the hints beside the program: the version of the compiler, if it has a say.
-func (g *Go) Fingerprint() string {
-	if g.escape == nil {
-		return "hints.Go(syntax)"
-	}
-	return "hints.Go(" + runtime.Version() + ")"
-}
+// Fingerprint says what decides the hints beside the program: the version of the compiler.
+func (g *Go) Fingerprint() string { return "hints.Go(" + runtime.Version() + ")" }
 
 // String is the Fingerprint.
 func (g *Go) String() string { return g.Fingerprint() }
 
 // Hints reads program. An error means that it is no Go, or that the compiler could not be run.
-func (g *Go) Hints(program string) ([]task.Hint, error) {
+func (g *Go) Hints(program string) (found []task.Hint, err error) {
 	if len(program) > maxProgram {
 		return nil, fmt.Errorf("hints: the program is %d bytes long: at most %d are read", len(program), maxProgram)
 	}
@@ -84,32 +78,68 @@ func (g *Go) Hints(program string) ([]task.Hint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hints: parsing Go: %w", err)
 	}
-	r := newReading(fset, file)
-	ast.PreorderStack(file, nil, r.visit)
-	r.sizes()
-	if err := g.heap(r, file, program); err != nil {
+	heap, err := g.escapes(program, file.Name.Name)
+	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(r.found, func(a, b task.Hint) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
-	})
-	return r.found, nil
+	loops, lines := loopsOf(fset, file), strings.Split(program, "\n")
+	for _, line := range heap {
+		if line >= len(loops) || loops[line] == 0 {
+			continue
+		}
+		found = append(found, task.Hint{Line: line, Kind: "heap", Weight: 0.3, Text: fmt.Sprintf(
+			"%s allocates on the heap in each pass of the loop of line %d", short(lines[line-1]), loops[line])})
+	}
+	return found, nil
 }
 
-// heap adds what is allocated in loops: what the compiler says, or a guess.
-func (g *Go) heap(r *reading, file *ast.File, program string) error {
-	if g.escape == nil || r.deep {
-		r.guess()
-		return nil
+// loopsOf returns for each line the line of the innermost loop whose body it is in; 0 for none.
+func loopsOf(fset *token.FileSet, file *ast.File) []int {
+	lineOf := func(p token.Pos) int { return fset.PositionFor(p, false).Line }
+	loops := make([]int, fset.File(file.FileStart).LineCount()+1)
+	ast.Inspect(file, func(n ast.Node) bool {
+		var body *ast.BlockStmt
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			body = n.Body
+		case *ast.RangeStmt:
+			body = n.Body
+		default:
+			return true
+		}
+		for line := lineOf(body.Lbrace); line <= lineOf(body.Rbrace); line++ {
+			loops[line] = lineOf(n.Pos())
+		}
+		return true
+	})
+	return loops
+}
+
+// short returns the beginning of a line, which may have anything in it.
+func short(line string) string {
+	if r := []rune(strings.TrimSpace(line)); len(r) > 60 {
+		return string(r[:60]) + "…"
 	}
-	escapes, ok, err := g.escape.escapes(file, program)
-	switch {
-	case err != nil:
-		return err
-	case ok:
-		r.allocations(escapes)
-	default:
-		r.guess()
+	return strings.TrimSpace(line)
+}
+
+// escapes returns the lines on which the compiler puts something on the heap, in their order; none if the program does
+// not compile.
+func (g *Go) escapes(program, name string) ([]int, error) {
+	if name != "main" {
+		name = "program"
 	}
-	return nil
+	out, err := g.runner.Run(context.Background(), program, name)
+	if bad := new(eval.ProgramError); errors.As(err, &bad) { // it took too much
+		return nil, nil
+	}
+	var heap []int
+	if err == nil {
+		err = json.Unmarshal(out, &heap)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("hints: compiling: %w", err)
+	}
+	slices.Sort(heap)
+	return slices.Compact(heap), nil
 }

@@ -24,9 +24,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func newGo(t testing.TB, syntax bool) *hints.Go {
+func newGo(t testing.TB) *hints.Go {
 	t.Helper()
-	g, err := hints.NewGo(t.Context(), hints.GoConfig{SyntaxOnly: syntax})
+	g, err := hints.NewGo(t.Context(), hints.GoConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +38,12 @@ func newGo(t testing.TB, syntax bool) *hints.Go {
 	return g
 }
 
-func newPython(t testing.TB, sizes map[string]int64) *hints.Python {
+func newPython(t testing.TB) *hints.Python {
 	t.Helper()
 	if noPython != nil {
 		notrun.Skip(t)
 	}
-	p, err := hints.NewPython(t.Context(), hints.PythonConfig{Sizes: sizes, Python: python.Config{Workers: 2}})
+	p, err := hints.NewPython(t.Context(), hints.PythonConfig{Python: python.Config{Workers: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

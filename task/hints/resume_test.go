@@ -54,7 +54,7 @@ func search(t *testing.T, path string, model *asked, resume bool) *evolve.Result
 	if err != nil {
 		t.Fatal(err)
 	}
-	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithHints(longest, newGo(t, false)), LLM: model, N: 3,
+	arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: task.WithHints(longest, newGo(t)), LLM: model, N: 3,
 		Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestResumedRunAsksTheSame(t *testing.T) {
 	if len(second.prompts) == 0 || len(second.prompts) >= len(whole.prompts) {
 		t.Errorf("the resumed run asked %d prompts of %d", len(second.prompts), len(whole.prompts))
 	}
-	if last := whole.prompts[len(whole.prompts)-1]; !strings.Contains(last, "is allocated on the heap in each pass") {
+	if last := whole.prompts[len(whole.prompts)-1]; !strings.Contains(last, "allocates on the heap in each pass") {
 		t.Errorf("the last prompt has no hints of the compiler: %s", last)
 	}
 }
