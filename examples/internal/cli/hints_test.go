@@ -15,8 +15,9 @@ import (
 func TestWithHints(t *testing.T) {
 	for _, tt := range []struct{ language, program, shown string }{
 		{"python", "def f(q):\n    q = [1]\n    while q:\n        q.pop(0)\n",
-			"> line 4: q.pop(0) moves all other elements of the list, in a loop"},
-		{"go", "package p\n\nfunc F(xs []int) {\n\tfor range xs {\n\t\tdefer F(nil)\n\t}\n}\n", "> line 5: defer in a loop"},
+			"> line 4: q.pop(0…) moves all other elements, in a loop, if q is a list"},
+		{"go", "package p\n\nvar x *int\n\nfunc F(n int) {\n\tfor range n {\n\t\tx = new(int)\n\t}\n}\n",
+			"> line 7: x = new(int) allocates on the heap in each pass of the loop of line 6"},
 		{"javascript", "let x = 1", ""},
 	} {
 		t.Run(tt.language, func(t *testing.T) {
