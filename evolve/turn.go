@@ -22,9 +22,9 @@ import (
 // A nil *Turn limits and records nothing. It is for an arm stepped by hand. A Turn is safe for concurrent use.
 // It must not be used after its step.
 type Turn struct {
-	step   *step.Step // nil where nothing is limited or recorded
-	shared *shared    // nil with step
-	calls  int        // granted
+	step   *step.Step
+	shared *shared
+	calls  int // granted
 }
 
 // Calls returns how many model calls the step may make. It is at least 1, and [math.MaxInt] without a limit.
@@ -36,7 +36,7 @@ func (t *Turn) Calls() int {
 	return t.calls
 }
 
-// of returns the step of t, nil where nothing is limited or recorded.
+// of returns the step of t, nil for an arm stepped by hand.
 func (t *Turn) of() *step.Step {
 	if t == nil {
 		return nil

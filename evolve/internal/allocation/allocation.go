@@ -324,9 +324,6 @@ func (c *Core) gain(s Score) {
 // and then tells the policy nothing: a single NaN in its sums would make every later probability NaN.
 func (c *Core) Report(pull int, reward float64) error { return c.player.Report(pull, reward) }
 
-// Cancel undoes a pull whose reward could not be told.
-func (c *Core) Cancel(pull int) error { return c.player.Cancel(pull) }
-
 // End stops the run and returns the stop. If the run has a reason to stop already, that one stands: later reasons
 // often follow from it, and replay has to find the same one.
 func (c *Core) End(why Why, limit string) Decision {
@@ -338,9 +335,6 @@ func (c *Core) End(why Why, limit string) Decision {
 
 // Ended returns why the run stops, "" if it goes on, and the limit that bound.
 func (c *Core) Ended() (Why, string) { return c.why, c.limit }
-
-// Pending returns how many pulls' outcomes are not in.
-func (c *Core) Pending() int { return len(c.pending) }
 
 // Exhausted reports whether nothing more would be drawn, whatever is pending: a limit binds, every arm is
 // done, or the target is reached.
