@@ -25,6 +25,7 @@ var prints = map[string]string{
 	"newpolicy":   `(?s)arm 0: .*arm 3: .*best 0\.`,
 	"newoperator": `(?s)rewrite +\d+ children, .*warned +\d+ children.*after 400 calls`,
 	"newsearch":   `best 0\.\d+ after 200 calls`,
+	"layers":      `(?s)the best line is off by 0\.\d+, and with a router over [2-4] lines by 0\.\d+.*solve`,
 	"resume":      `(?s)killed: .*after 200 calls, of which this process made (\d|\d\d|1\d\d) `,
 	"gofunc":      `(?s)the best has the first function's speed times \d.*package sorting`,
 	"agent":       `(?s)score 16 after 7 calls, 2 tries and 2 evaluations:.*-- decode.go --.*-- encode.go --`,

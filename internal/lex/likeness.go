@@ -6,22 +6,6 @@ import (
 	"strings"
 )
 
-// Essence returns what a program is but for comments and layout: two programs with one essence do the same. Where that
-// is not sure, two programs that do the same have different ones: line ends count, as some languages end a statement
-// there, and so do all strings.
-func Essence(program, language string) string {
-	lang, sure := Sure(language)
-	if sure {
-		return strings.Join(tokensOf(program, lang), "\x00")
-	}
-	var b strings.Builder
-	for line := range strings.Lines(program) {
-		b.WriteString(strings.TrimRight(line, " \t\r\n"))
-		b.WriteByte('\n')
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
 // lineEnd is the token of one or more line ends, with the indentation of the line after them where that counts.
 const lineEnd = "\n"
 
@@ -69,13 +53,6 @@ func Shingles(program, language string, k int) []uint64 {
 	}
 	slices.Sort(set)
 	return slices.Compact(set)
-}
-
-// Alike returns how alike two programs of a language are, from 0 to 1: |A ∩ B|/|A ∪ B| of their sets of runs of 5
-// tokens. Comments and layout do not count in a language that is known, such as "javascript" or "python".
-func Alike(a, b, language string) float64 {
-	like, _ := Jaccard(Shingles(a, language, 5), Shingles(b, language, 5), 0)
-	return like
 }
 
 // Jaccard returns how alike two sorted sets are. It reports false as soon as it is sure that they are less alike than
