@@ -204,28 +204,23 @@ type renamed struct{ from, to string }
 // like, or the next number, and so the journal at path if it is not "", with the answers for held-out cases, which its
 // run goes on with. It renames the journal last, so that a kill in between leaves the journal in place.
 func (s saver) aside(path string) (moved []renamed, err error) {
-	left, k, err := s.results(path)
+	left, next, err := leftBy(s.base())
 	if err != nil {
 		return nil, err
 	}
+	kept := s.base() + heldOutEnding
+	journal, _ := os.Stat(path) // nil if there is none
+	left = slices.DeleteFunc(left, func(name string) bool {
+		info, err := os.Stat(name)
+		return name == kept || err == nil && os.SameFile(info, journal)
+	})
 	if path != "" {
-		if kept := s.base() + heldOutEnding; exists(kept) {
+		if exists(kept) {
 			left = append(left, kept)
 		}
 		left = append(left, path)
 	}
-	return s.rename(left, k)
-}
-
-// results returns the files under the name of s but the journal at path and the answers for held-out cases, and the
-// number after the highest in use.
-func (s saver) results(path string) (left []string, next int, err error) {
-	left, next, err = leftBy(s.base())
-	journal, _ := os.Stat(path) // nil if there is none
-	return slices.DeleteFunc(left, func(name string) bool {
-		info, err := os.Stat(name)
-		return name == s.base()+heldOutEnding || err == nil && os.SameFile(info, journal)
-	}), next, err
+	return s.rename(left, next)
 }
 
 // rename inserts a number into the names of files: k, or the first one above it that is free.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -39,11 +39,10 @@ func readConfig(fs *flag.FlagSet) error {
 	for i := 0; i < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
 		switch first, twice := set[key.Value]; {
-		case fs.Lookup(key.Value) == nil || key.Value == "config" || key.Value == "help-all":
-			return Usagef("--config %s: line %d: %s has no flag %q (see --help-all)", path, key.Line, fs.Name(), key.Value)
-		case key.Value == "resume" || key.Value == "anew": // a command that is printed for later has one of them
-			return Usagef("--config %s: line %d: give --%s on the command line: it is of one start of the run, and not of all",
-				path, key.Line, key.Value)
+		case fs.Lookup(key.Value) == nil:
+			return Usagef("--config %s: line %d: %w", path, key.Line, noFlag(fs, key.Value))
+		case slices.Contains([]string{"config", "help-all", "resume", "anew"}, key.Value):
+			return Usagef("--config %s: line %d: give --%s on the command line", path, key.Line, key.Value)
 		case twice:
 			return Usagef("--config %s: line %d: %q is in line %d already", path, key.Line, key.Value, first)
 		}
@@ -82,29 +81,10 @@ func setFlag(fs *flag.FlagSet, name string, v *yaml.Node, given bool) error {
 	}
 	for _, text := range values {
 		if err := fs.Set(name, text); err != nil {
-			return fmt.Errorf("%q: %s", text, wanted(f, err))
+			return fmt.Errorf("%q: %w", text, err)
 		}
 	}
 	return nil
-}
-
-// wanted says what a flag needs that refused a value.
-func wanted(f *flag.Flag, err error) string {
-	getter, ok := f.Value.(flag.Getter)
-	if !ok {
-		return err.Error()
-	}
-	switch getter.Get().(type) {
-	case int, int64, uint, uint64:
-		return "need a whole number"
-	case float64:
-		return "need a number"
-	case bool:
-		return "need true or false"
-	case time.Duration:
-		return "need a time with its unit, such as 90s or 5m"
-	}
-	return err.Error()
 }
 
 // flagValues returns a value of a file as it stands on a command line: several of a flag that may be given again.
@@ -116,7 +96,7 @@ func flagValues(f *flag.Flag, v *yaml.Node) ([]string, error) {
 		if v.Tag == "!!null" {
 			return nil, errors.New(`need a value; "" is an empty one`)
 		}
-		return []string{truth(f, v.Value)}, nil
+		return []string{v.Value}, nil
 	case yaml.SequenceNode:
 		return listed(f, v.Content)
 	case yaml.MappingNode:
@@ -150,19 +130,6 @@ func listed(f *flag.Flag, list []*yaml.Node) ([]string, error) {
 		return all, nil
 	}
 	return []string{strings.Join(all, between)}, nil
-}
-
-// truth returns yes, no, on and off, which files have for true and false, as a flag takes them.
-func truth(f *flag.Flag, text string) string {
-	if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
-		switch strings.ToLower(text) {
-		case "yes", "on":
-			return "true"
-		case "no", "off":
-			return "false"
-		}
-	}
-	return text
 }
 
 // repeated is a flag that may be given again.

@@ -52,9 +52,6 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 		decided = fitted(earlier.Fingerprint, decided)
 	}
 	f.run = hashOf(decided)
-	if err == nil && !f.begun {
-		f.moved, err = s.makeWay(name, f.run)
-	}
 	if err == nil && !o.noJournal() {
 		f.Journal, err = o.openJournal(name, decided)
 	}

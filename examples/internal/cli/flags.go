@@ -5,7 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // NewFlags returns the flags of a command, which may also stand in a file. about is the command's description, after
@@ -83,6 +85,9 @@ const helpColumn = 24
 
 // printFlag prints a flag with the first line of its usage, or with whole all of it.
 func printFlag(fs *flag.FlagSet, f *flag.Flag, whole bool) {
+	if t, ok := f.Value.(typed); ok {
+		f.Value = t.Getter // the flag package names the values of its own types
+	}
 	value, usage := flag.UnquoteUsage(f)
 	short, rest, _ := strings.Cut(usage, "\n")
 	text := short
@@ -143,6 +148,11 @@ func ParseOne(fs *flag.FlagSet, args []string, what string) (string, error) {
 
 // ParseArgs is [Parse] for a command that takes any arguments, and returns them. Flags may stand before and after them.
 func ParseArgs(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	fs.VisitAll(func(f *flag.Flag) {
+		if g, ok := f.Value.(flag.Getter); ok {
+			f.Value = typed{g}
+		}
+	})
 	for {
 		if err := parseQuietly(fs, args); err != nil {
 			return nil, err
@@ -180,9 +190,72 @@ func parseQuietly(fs *flag.FlagSet, args []string) error {
 		return help(fs)
 	case err != nil:
 		if name, found := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); found {
-			return Usagef("%s has no flag --%s (see --help-all)", fs.Name(), name)
+			return noFlag(fs, name)
 		}
 		return Usagef("%s: %w (see --help)", fs.Name(), err)
 	}
 	return nil
+}
+
+// noFlag returns the error for a flag that fs does not have. It names the flag most like it.
+func noFlag(fs *flag.FlagSet, name string) error {
+	hint, least := "see --help-all", len(name)+1
+	fs.VisitAll(func(f *flag.Flag) {
+		if d := distance(name, f.Name); d < least {
+			hint, least = "did you mean --"+f.Name+"? --help-all shows all", d
+		}
+	})
+	return Usagef("%s has no flag --%s (%s)", fs.Name(), name, hint)
+}
+
+// distance returns the cost of editing a into b: 1 for each byte inserted, 2 for each deleted or replaced.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1) // from what is read of a to each prefix of b
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] += 2
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced += 2
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j+1]+2, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// A typed flag takes values as people write them: 1e3 for a whole number, 90 for 90 seconds, yes for true.
+type typed struct{ flag.Getter }
+
+// Set sets the flag. Its error says what the flag needs.
+func (t typed) Set(text string) error {
+	if t.Getter.Set(text) == nil {
+		return nil
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	need, plain := "need a whole number", strconv.FormatFloat(number, 'f', -1, 64)
+	switch t.Get().(type) {
+	case float64:
+		need = "need a number"
+	case bool:
+		need, err = "need true or false", nil
+		plain = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false"}[strings.ToLower(text)]
+	case time.Duration:
+		need, plain = "need a time, such as 90, 90s or 5m", plain+"s"
+	}
+	if err != nil || t.Getter.Set(plain) != nil {
+		return errors.New(need)
+	}
+	return nil
+}
+
+// IsBoolFlag reports whether the flag may stand without a value.
+func (t typed) IsBoolFlag() bool {
+	_, is := t.Get().(bool)
+	return is
 }

@@ -65,6 +65,40 @@ func TestFormsOfConfig(t *testing.T) {
 	}
 }
 
+// Numbers stand as people write them, on the command line as in a file.
+func TestNumbersAsWritten(t *testing.T) {
+	line, of := parsed(strings.Fields("--T 1e3 --budget-tokens 2.5e6 --budget-time 90 --grace 0.5 --model small " +
+		"--model-name s --params-active 8e9"))
+	file, in := configured(t, "T: 1e3\nbudget-tokens: 2.5e6\nbudget-time: 90\ngrace: 0.5\nmodel: small\nmodel-name: s\n"+
+		"params-active: 8e9\n")
+	for _, o := range []*Options{line, file} {
+		if of != nil || in != nil {
+			t.Fatal(of, in)
+		}
+		got := fmt.Sprint(o.T, o.budget.tokens, o.budget.wall, o.Grace, o.ActiveParams)
+		if want := "1000 2500000 1m30s 500ms [8000000000]"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"--T 1.5":                           "need a whole number",
+		"--T 1e30":                          "need a whole number",
+		"--grace 5x":                        "need a time",
+		"--grace NaN":                       "need a time",
+		"--strict=2":                        "need true or false",
+		"--temperature hot":                 "need a number",
+		"--params-active 1.5":               `"1.5" is not a whole number above 0`,
+		"--budgettime 3":                    "no flag --budgettime (did you mean --budget-time?",
+		"--modle x":                         "no flag --modle (did you mean --model?",
+		"--something-else-entirely-unknown": "(see --help-all)",
+	} {
+		var usage *UsageError
+		if _, err := parsed(strings.Fields(text)); !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want a usage error with %q", text, err, want)
+		}
+	}
+}
+
 // Each of several models has its own name, number, URLs and price, and the offline one needs none.
 func TestEach(t *testing.T) {
 	o, err := parsed(append(strings.Fields("--model small,offline,large --model-name s,l --params-active 5,9 "+
@@ -122,13 +156,13 @@ func TestBar(t *testing.T) {
 // What is wrong with a file is told with its name and the line.
 func TestWrongConfig(t *testing.T) {
 	for _, tt := range []struct{ reason, text, want string }{
-		{"no such flag", "N: 4\nbudget: 5\n", `run.yaml: line 2: bandit has no flag "budget"`},
-		{"a file in a file", "config: other.yaml\n", `line 1: bandit has no flag "config"`},
+		{"no such flag", "N: 4\nbudget: 5\n", `run.yaml: line 2: bandit has no flag --budget (did you mean --budget-usd?`},
+		{"a file in a file", "config: other.yaml\n", `line 1: give --config on the command line`},
 		{"of one start alone", "resume: true\n", `line 1: give --resume on the command line`},
 		{"twice", "N: 4\nT: 1\nN: 5\n", `line 3`},
 		{"a name without a value", "journal:\nT: 1\n", `line 1: journal: need a value`},
 		{"no value of this flag", "T: 1\nN: many\n", `line 2: N: "many": need a whole number`},
-		{"no time", "grace: 3\n", `line 1: grace: "3": need a time`},
+		{"no time", "grace: soon\n", `line 1: grace: "soon": need a time, such as 90, 90s or 5m`},
 		{"neither true nor false", "strict: perhaps\n", `line 1: strict: "perhaps": need true or false`},
 		{"a second document", "T: 1\n---\nT: 2\n", "several documents"},
 		{"a map", "N:\n  of: 3\n", "line 1: N: need a value, and no map"},

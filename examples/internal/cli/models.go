@@ -272,11 +272,11 @@ type counts []int64
 func (c *counts) Set(text string) error {
 	*c = nil
 	for word := range strings.SplitSeq(text, ",") {
-		n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 64)
-		if err != nil || n <= 0 {
+		n, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil || !(n >= 1 && n < 1<<53) || n != math.Trunc(n) {
 			return fmt.Errorf("%q is not a whole number above 0", word)
 		}
-		*c = append(*c, n)
+		*c = append(*c, int64(n))
 	}
 	return nil
 }

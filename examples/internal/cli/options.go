@@ -97,7 +97,7 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	o.budget.register(fs)
 	o.folder.register(fs)
 	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, as the paper's searches do "+
-		"(default: the child takes its place)\nA run whose journal is from before this flag goes on as it was begun.")
+		"(default: the child takes its place)")
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
 	fs.BoolVar(&o.salvage, "salvage", false,
 		"with --resume: go on from what is sound of a damaged journal, and keep the damaged file")

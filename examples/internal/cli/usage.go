@@ -42,8 +42,7 @@ func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(fo
 // Main runs a program with the arguments of this process and returns its exit status. The context
 // ends at the first Ctrl-C, or when the terminal is closed; a second Ctrl-C ends the process at once.
 func Main(program func(ctx context.Context, args []string) error) int {
-	ctx, stop := signal.NotifyContext(untilHangup(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the next signal has its usual effect
+	ctx := untilSignal()
 	err := program(ctx, os.Args[1:])
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) { // before there was a run to stop
 		err = ErrCanceled
@@ -51,18 +50,24 @@ func Main(program func(ctx context.Context, args []string) error) int {
 	return status(err)
 }
 
-// untilHangup returns a context that ends when the terminal is closed, unless that is ignored, as under nohup. The
-// signal never ends the process: several processes send it when a terminal closes.
-func untilHangup() context.Context {
-	if signal.Ignored(syscall.SIGHUP) {
-		return context.Background()
-	}
+// untilSignal returns a context that ends at the first signal to stop, also in a process for which a shell ignores
+// SIGINT since it runs in the background. The next SIGINT or SIGTERM ends the process. SIGHUP does not, since several
+// processes send it when a terminal closes; under nohup it has no effect.
+func untilSignal() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
+	stop, hangup := make(chan os.Signal, 2), make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(hangup, syscall.SIGHUP)
+	}
 	go func() {
-		<-hangup
+		select {
+		case <-stop:
+		case <-hangup:
+		}
 		cancel()
+		<-stop
+		os.Exit(exitCanceled)
 	}()
 	return ctx
 }
