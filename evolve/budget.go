@@ -16,13 +16,11 @@ import (
 
 // Numbers that stand where a configuration has 0, and the largest ones.
 const (
-	// DefaultN is the number of children in a generation where none is given. It is the BaSE paper's.
+	// DefaultN is the number of children in a generation where none is given, as in the BaSE paper.
 	DefaultN = 64
-	// DefaultStalls is the least number of stalled attempts that a budget of calls allows if its Stalls is 0. A tenth of
-	// nine calls would allow none.
+	// DefaultStalls is the least number of stalled attempts that a budget of calls allows if its Stalls is 0.
 	DefaultStalls = 10
-	// MaxN is the most children in a generation, and the most arms that [GreedyArms] makes. Without a window
-	// each child waits in a goroutine of its own. A larger number is a slip that would fill the memory.
+	// MaxN is the most children in a generation, and the most arms that [GreedyArms] makes. A larger number is a slip.
 	MaxN = 100_000
 )
 
@@ -36,13 +34,12 @@ const (
 // gives more than it was asked for makes the run pass them by the excess. The results of package report name
 // such an endpoint.
 //
-// Calls that earlier incarnations of the run abandoned were paid for, and count. What calls cost that were lost
-// when a process was killed is not known, and is not counted (see [Result.Earlier]).
+// Calls that earlier incarnations of the run abandoned count. What calls cost that were lost when a process was killed
+// is not known, and does not (see [Result.Earlier]).
 //
 // A run with a journal that Stalls, Tokens, FLOPs, Money, EvalTime or WallTime ended can go on: give [Run] the same
-// configuration with that one limit larger. One hour in which an endpoint hung then does not end a long run for
-// good. What was left out for want of room is not made up for: a last generation with fewer children stays so.
-// The other limits decide what is searched, or its scores, so a run that they ended is over.
+// configuration with that one limit larger. A last generation that was made with fewer children stays so. The other
+// limits decide what is searched, or its scores, so a run that they ended is over.
 type Budget struct {
 	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child, however many
 	// attempts it took, and one for each call beside the children ([Generation.Asides]). Calls that end
@@ -55,16 +52,12 @@ type Budget struct {
 	// more children are asked for than can be evaluated: a child without a score is a call that was paid for
 	// nothing. 0 means no limit.
 	Evaluations int
-	// TuneEvaluations is the number of evaluations that [Turn.Tune] makes, as a tuner asks for to choose the numbers of
-	// a program. They are apart from all that the other limits count but WallTime. A tuner goes on for as long as it is
-	// let, so 0 means none, and not that they are unlimited. A run whose tune evaluations are used up goes on without.
+	// TuneEvaluations is the number of evaluations that [Turn.Tune] makes to choose the numbers of a program. They are
+	// apart from all that the other limits count but WallTime. 0 means none. A run that has used them up goes on.
 	TuneEvaluations int
-	// Stalls is the number of attempts that may time out or stall. They are paid for, and are not in Calls.
-	// Without this limit an endpoint that hangs would be asked until the wall time is over.
-	//
-	// Which attempts will stall cannot be known, so nothing is set aside. After the first one beyond the limit
-	// no attempt is sent. Those in flight then may stall too and pass the limit further. 0 means a tenth of
-	// Calls, at least 10 (DefaultStalls), or no limit where Calls has none; negative means no limit.
+	// Stalls is the number of attempts that may time out or stall. They are paid for, and are not in Calls. Nothing is
+	// set aside for them: after the first one beyond the limit no attempt is sent, and those in flight may stall too.
+	// 0 means a tenth of Calls, at least DefaultStalls, or no limit where Calls has none; negative means no limit.
 	Stalls int
 	// Rounds is the number of pulls, however many calls each makes; 0 means no limit.
 	Rounds int
@@ -92,8 +85,7 @@ type Budget struct {
 	// e = (sum + EvalWorst)/(n + 1) for n children so far whose evaluations took a sum. The run ends when less
 	// than EvalWorst is left.
 	EvalTime, EvalWorst time.Duration
-	// WallTime limits the time of the run, over all its incarnations if it has a journal. What is under way
-	// when it is over is abandoned. 0 means no limit.
+	// WallTime limits the time of the run over all its incarnations. What is under way then is abandoned. 0 means no limit.
 	WallTime time.Duration
 
 	// Target stops the run when a valid candidate scores this much or more; nil means none. It is a pointer
@@ -200,6 +192,15 @@ func newLedger(b Budget, kept ledger.Amounts) *ledger.Ledger {
 	return ledger.New(ledger.Limits{Passed: b.passed, Stalls: most, Shown: b.shown(), Prices: b.Models}, kept)
 }
 
+// Fits returns an error unless the limits have room for this request, in the worst case at the cheapest of Models.
+func (b Budget) Fits(req llm.Request) error {
+	least := ledger.Prices(b.Models).Least(ledger.SizeOf(req))
+	if l := limitNamed(b.passed(least)); l.Name != "" {
+		return fmt.Errorf("evolve: Budget.%s is %v: one call may cost %.6g", l.Name, l.value(b), l.Amount(least))
+	}
+	return nil
+}
+
 // passed returns the first limit of the table that the amounts would pass, or "".
 func (b Budget) passed(a ledger.Amounts) string {
 	for i := range limits {
@@ -267,23 +268,23 @@ type limit struct {
 // limits are in the order in which they are looked at.
 var limits = []limit{
 	summed(limit{ends: true,
-		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls", Ended: "the budget of answered calls was used up"}},
+		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls", Ended: "the budget of answered calls had no room for more"}},
 		func(b Budget) int { return b.Calls }, func(a ledger.Amounts) int { return a.Calls }),
 	summed(limit{ends: true, even: true,
 		Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations",
-			Ended: "the budget of evaluations was used up"}},
+			Ended: "the budget of evaluations had no room for more"}},
 		func(b Budget) int { return b.Evaluations }, func(a ledger.Amounts) int { return a.Evaluations }),
 	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens", Ended: "the budget of tokens was used up"}},
+		Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens", Ended: "the budget of tokens had no room for another call"}},
 		func(b Budget) int64 { return b.Tokens }, func(a ledger.Amounts) int64 { return a.Tokens }),
 	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs", Ended: "the budget of FLOPs was used up"}},
+		Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs", Ended: "the budget of FLOPs had no room for another call"}},
 		func(b Budget) float64 { return b.FLOPs }, func(a ledger.Amounts) float64 { return a.FLOPs }),
 	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money was used up"}},
+		Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money had no room for another call"}},
 		func(b Budget) float64 { return b.Money }, func(a ledger.Amounts) float64 { return a.Money }),
 	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s", Ended: "the time for evaluations was used up"}},
+		Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s", Ended: "the time for evaluations had no room for another"}},
 		func(b Budget) time.Duration { return b.EvalTime }, func(a ledger.Amounts) time.Duration { return a.EvalTime }),
 	tuneEvaluations(),
 	plain(limit{ends: true, raisable: true,

@@ -81,9 +81,9 @@ func (e Ending) Words(limits map[string]string) string {
 			return words
 		}
 		if e.Limit == "" {
-			return "a limit of its budget was used up"
+			return "a limit of its budget ended it"
 		}
-		return fmt.Sprintf("its limit of %s was used up", Name(e.Limit))
+		return fmt.Sprintf("its limit of %s ended it", Name(e.Limit))
 	case "target":
 		return "the target score was reached"
 	case "exhausted":

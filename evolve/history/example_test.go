@@ -67,7 +67,7 @@ func ExampleRead() {
 	// round 2: made by rewrite, scores -79
 	// round 3: made by rewrite, scores -70
 	// round 4: made by rewrite, scores -62
-	// 20 valid, 20 calls, 16 evaluations: its limit of Rounds was used up
+	// 20 valid, 20 calls, 16 evaluations: its limit of Rounds ended it
 }
 
 // A program that shows a run reads its journal while another process writes it.

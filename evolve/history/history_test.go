@@ -379,7 +379,7 @@ func TestCostOfChildrenThatWait(t *testing.T) {
 
 // A limit that a file does not name is not named.
 func TestWordsWithoutALimit(t *testing.T) {
-	if words := (history.Ending{Stop: "budget"}).Words(nil); words != "a limit of its budget was used up" {
+	if words := (history.Ending{Stop: "budget"}).Words(nil); words != "a limit of its budget ended it" {
 		t.Errorf("%q", words)
 	}
 }

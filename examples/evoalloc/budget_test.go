@@ -4,20 +4,19 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
@@ -182,16 +181,19 @@ func TestRows(t *testing.T) {
 
 // A run whose limit is left out on --resume would go on without one. It is refused, and asks for nothing.
 func TestLimitLeftOut(t *testing.T) {
-	run := "--T 4 --N 4 --seed 7 --offline-latency 0 --output " + t.TempDir()
-	if err := runGreedy(t.Context(), strings.Fields(run+" --budget-tokens 6000")); err != nil {
+	dir := t.TempDir()
+	run := "--T 4 --N 4 --seed 7 --offline-latency 0 --output " + dir
+	small := runGreedy(t.Context(), strings.Fields(run+" --budget-usd 0.01 --price 1,1,1"))
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Error("a budget that cannot hold one call begins a run")
+	}
+	refused(t, "no room for one call", small, "Budget.Money is 0.01: one call may cost 0.01", "--max-tokens 16000")
+	if err := runGreedy(t.Context(), strings.Fields(run+" --budget-tokens 20000")); err != nil {
 		t.Fatal(err)
 	}
-	var usage *cli.UsageError
-	if err := runGreedy(t.Context(), strings.Fields(run+" --resume")); !errors.As(err, &usage) ||
-		!strings.Contains(err.Error(), "--budget-tokens ended this run") {
-		t.Errorf("without the limit: %v", err)
-	}
-	for _, limit := range []string{"6000", "60000"} {
+	err := runGreedy(t.Context(), strings.Fields(run+" --resume"))
+	refused(t, "without the limit", err, "--budget-tokens ended this run")
+	for _, limit := range []string{"20000", "60000"} {
 		if err := runGreedy(t.Context(), strings.Fields(run+" --resume --budget-tokens "+limit)); err != nil {
 			t.Errorf("with %s: %v", limit, err)
 		}

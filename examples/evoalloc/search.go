@@ -120,7 +120,7 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	s.budget = budget
 	decides := s.decides(arms)
 	s.DecidedBy(decides, spec, asked)
-	if err := s.CheckCases(t, s.T*s.N); err != nil {
+	if err := s.CheckBudget(t, budget); err != nil {
 		return err
 	}
 	files, err := s.Open(f.path(), t, decides)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/python"
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/dues"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -69,6 +71,17 @@ func (o *Options) text() (task.Task, error) {
 
 // minibatch is how many train cases GEPA has a parent answer before it is rewritten, and then the child.
 const minibatch = 3
+
+// CheckBudget refuses a budget with which a run of t cannot begin: one that cannot hold the first call in the worst case,
+// or that [Options.CheckCases] refuses.
+func (o *Options) CheckBudget(t task.Task, b evolve.Budget) error {
+	first := eval.Candidate{Program: t.Initial(), Result: eval.Result{Valid: true}}
+	if err := b.Fits(llm.Request{Messages: t.Prompt(task.Ask{Parents: []eval.Candidate{first}})}); err != nil {
+		return Usagef("%w, with a token for each byte of its prompt and --max-tokens %d", err,
+			cmp.Or(o.MaxTokens, llm.DefaultMaxTokens))
+	}
+	return o.CheckCases(t, b.Calls)
+}
 
 // CheckCases refuses a budget of so many answers with which a prompt cannot be improved: each prompt takes an answer
 // for each of its cases, its making one more, and a minibatch one for each of its cases by the parent and by the child.
