@@ -30,9 +30,8 @@ const (
 // is passed, however much is in flight. A call's share is set aside when the call has left every queue, and an
 // evaluation's when it begins, so what only waits holds nothing back.
 //
-// Tokens, FLOPs and Money are held against the cap on new tokens that a request carries. An endpoint that
-// gives more than it was asked for makes the run pass them by the excess. The results of package report name
-// such an endpoint.
+// Tokens, FLOPs and Money are held against the cap on new tokens that a request carries. An endpoint that gives more
+// makes the run pass them by the excess. The results of package report name such an endpoint.
 //
 // Calls that earlier incarnations of the run abandoned count. What calls cost that were lost when a process was killed
 // is not known, and does not (see [Result.Earlier]).
@@ -48,9 +47,8 @@ type Budget struct {
 	// many as for a program so far, rounded up. A run ends when no such child fits, and then a few calls may be left.
 	// 0 means no limit.
 	Calls int
-	// Evaluations is the number of evaluations made. A program that is scored from memory takes none. No
-	// more children are asked for than can be evaluated: a child without a score is a call that was paid for
-	// nothing. 0 means no limit.
+	// Evaluations is the number of evaluations made. A program that is scored from memory takes none. No more children
+	// are asked for than can be evaluated. 0 means no limit.
 	Evaluations int
 	// TuneEvaluations is the number of evaluations that [Turn.Tune] makes to choose the numbers of a program. They are
 	// apart from all that the other limits count but WallTime. 0 means none. A run that has used them up goes on.
@@ -72,9 +70,9 @@ type Budget struct {
 	Tokens int64
 	FLOPs  float64
 	Money  float64
-	// Models are the models that may be asked. The most that a call may cost is what it costs at the model that it
-	// asks: a token for each byte of the prompt, and the cap on new tokens. A model that is missing here is
-	// charged as the first one. Where it is not known which one is asked ([llm.Trace].Send), it is the dearest.
+	// Models are the models that may be asked, by which the journal and observers know what was spent too. The most that a
+	// call may cost is a token for each byte of the prompt, and the cap on new tokens, at the model that it asks. One that
+	// is missing here is charged as the first. Where it is not known ([llm.Trace].Send), it is the dearest.
 	Models []llm.Model
 
 	// EvalTime limits the sum of the time that evaluations take, without the time in which they wait for a
@@ -138,8 +136,7 @@ func (b Budget) limited() bool {
 	return b.Target != nil || slices.ContainsFunc(limits, func(l limit) bool { return l.ends && l.value(b) > 0 })
 }
 
-// fingerprint returns each limit by its field's name, as it is in force and not as it was given. A run whose
-// Stalls was left to its default is the same as one that gives that number.
+// fingerprint returns each limit by its field's name, as it is in force and not as it was given.
 func (b Budget) fingerprint() journal.Fingerprint {
 	f := journal.Fingerprint{"Budget.EvalWorst": orNone(b.EvalWorst)}
 	for _, l := range limits {
@@ -268,23 +265,27 @@ type limit struct {
 // limits are in the order in which they are looked at.
 var limits = []limit{
 	summed(limit{ends: true,
-		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls", Ended: "the budget of answered calls had no room for more"}},
+		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls",
+			Ended: "the budget of answered calls left no room for another child"}},
 		func(b Budget) int { return b.Calls }, func(a ledger.Amounts) int { return a.Calls }),
 	summed(limit{ends: true, even: true,
 		Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations",
-			Ended: "the budget of evaluations had no room for more"}},
+			Ended: "the budget of evaluations left no room for another"}},
 		func(b Budget) int { return b.Evaluations }, func(a ledger.Amounts) int { return a.Evaluations }),
 	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens", Ended: "the budget of tokens had no room for another call"}},
+		Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens",
+			Ended: "the budget of tokens left no room for another call"}},
 		func(b Budget) int64 { return b.Tokens }, func(a ledger.Amounts) int64 { return a.Tokens }),
 	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs", Ended: "the budget of FLOPs had no room for another call"}},
+		Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs",
+			Ended: "the budget of FLOPs left no room for another call"}},
 		func(b Budget) float64 { return b.FLOPs }, func(a ledger.Amounts) float64 { return a.FLOPs }),
 	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money had no room for another call"}},
+		Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money left no room for another call"}},
 		func(b Budget) float64 { return b.Money }, func(a ledger.Amounts) float64 { return a.Money }),
 	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s", Ended: "the time for evaluations had no room for another"}},
+		Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s",
+			Ended: "the time for evaluations left no room for another"}},
 		func(b Budget) time.Duration { return b.EvalTime }, func(a ledger.Amounts) time.Duration { return a.EvalTime }),
 	tuneEvaluations(),
 	plain(limit{ends: true, raisable: true,

@@ -54,10 +54,7 @@ func (b *Budget) limits(models []llm.Model) (limits evolve.Budget, err error) {
 		return limits, Usagef("--budget-usd: what does %s cost? Say it with --price, such as --price 0.2,0.05,0.8",
 			models[unpriced].Key)
 	}
-	limits = evolve.Budget{Money: b.usd, Tokens: b.tokens, FLOPs: b.flops, WallTime: b.wall}
-	if b.usd > 0 || b.tokens > 0 || b.flops > 0 {
-		limits.Models = models
-	}
+	limits = evolve.Budget{Money: b.usd, Tokens: b.tokens, FLOPs: b.flops, WallTime: b.wall, Models: models}
 	if b.target != "" {
 		score, err := strconv.ParseFloat(b.target, 64)
 		if err != nil || math.IsNaN(score) || math.IsInf(score, 0) {
