@@ -49,6 +49,7 @@ type Bandit struct {
 	Stop        evolve.Stop `json:"stop"`
 	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
 	WallSeconds float64     `json:"wall_time_seconds"`
+	Money       *float64    `json:"money,omitempty"` // cost of all calls, also of earlier incarnations; nil without prices
 	// Fresh is what the best program scores on fresh samples, beside final_best_fitness; nil if the search is not noisy.
 	Fresh   *Fresh   `json:"fresh,omitempty"`
 	HeldOut *HeldOut `json:"held_out,omitempty"` // of the best program; nil unless [ScoreHeldOut] set it
@@ -94,7 +95,7 @@ func NewBandit(r *evolve.Result, h BanditHeader) Bandit {
 		Total:       newTotal(r, h.Model),
 		Evaluations: r.Evaluations,
 		Tuned:       r.TuneEvaluations,
-		Stop:        r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(), Fresh: newFresh(r),
+		Stop:        r.Stop, Limit: r.Limit, WallSeconds: r.Elapsed.Seconds(), Money: h.money(r), Fresh: newFresh(r),
 	}
 	b.addRounds(r)
 	for i, arm := range r.Arms {

@@ -42,16 +42,12 @@ func TestLostCallsCountAtAnEndpoint(t *testing.T) {
 		lost    []llm.Attempt
 		want    map[string]int // attempts by endpoint
 	}{
-		{"one endpoint", []llm.Attempt{at("a"), at("a")}, nil, []llm.Attempt{at("")}, map[string]int{"a": 3}},
-		{"one endpoint, named by an abandoned call alone", []llm.Attempt{at("")}, []llm.Attempt{at("a")},
-			[]llm.Attempt{at(""), at("")}, map[string]int{"a": 3}},
-		{"two endpoints", []llm.Attempt{at("a"), at("b")}, nil, []llm.Attempt{at("")},
-			map[string]int{"a": 1, "b": 1, "unknown": 1}},
+		{"one endpoint", []llm.Attempt{at("a"), at("a")}, nil, []llm.Attempt{at("")},
+			map[string]int{"a": 2, "unknown": 1}},
 		{"two endpoints, one in each part", []llm.Attempt{at("a")}, []llm.Attempt{at("b")}, []llm.Attempt{at(""), at("")},
 			map[string]int{"a": 1, "b": 1, "unknown": 2}},
 		{"the lost call names its own", []llm.Attempt{at("a")}, nil, []llm.Attempt{at("c"), at("")},
-			map[string]int{"a": 2, "c": 1}},
-		{"no endpoint has a name", []llm.Attempt{at("")}, nil, []llm.Attempt{at("")}, map[string]int{}},
+			map[string]int{"a": 1, "c": 1, "unknown": 1}},
 	} {
 		g := evolve.Generation{Children: []evolve.Child{{Attempts: tt.made}}}
 		r := &evolve.Result{Arms: []evolve.ArmResult{{Generations: []evolve.Generation{g}}}}

@@ -18,6 +18,7 @@ type Greedy struct {
 	Stop        evolve.Stop `json:"stop"`
 	Limit       string      `json:"limit,omitempty"` // the field of the Budget that bound if Stop is "budget"
 	WallSeconds float64     `json:"wall_time_seconds"`
+	Money       *float64    `json:"money,omitempty"` // cost of all calls, also of earlier incarnations; nil without prices
 	// Fresh is what the best program scores on fresh samples, beside final_fitness; nil if the search is not noisy.
 	Fresh   *Fresh   `json:"fresh,omitempty"`
 	HeldOut *HeldOut `json:"held_out,omitempty"` // of the best program; nil unless [ScoreHeldOut] set it
@@ -40,6 +41,7 @@ func NewGreedy(r *evolve.Result, h Header, seed uint32) Greedy {
 		Limit:       r.Limit,
 		Fresh:       newFresh(r),
 		WallSeconds: r.Elapsed.Seconds(),
+		Money:       h.money(r),
 	}
 }
 

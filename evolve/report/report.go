@@ -11,20 +11,35 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A Header is what a file says of its run that an [evolve.Result] does not know.
 type Header struct {
-	Task  string    // task.Task.Name
-	Model llm.Model // what calls are charged as
-	T, N  int       // the budget is T·N calls, N to a generation
+	Task  string      // task.Task.Name
+	Model llm.Model   // what calls are charged as
+	Asked []llm.Model // the models that may be asked, with their prices; nil means Model
+	T, N  int         // the budget is T·N calls, N to a generation
 	// Kind names what kind of search it is, as in the file's name: letters, digits and hyphens. "" means greedy.
 	Kind string
 	// Breadth is what decided how many children each generation had, at most N; nil means N in each. With one,
 	// how many generations the T·N calls made is the number of rows.
 	Breadth evolve.Breadth
 	Ties    string // [TiesTaken], or "" if the parent stays or the search has a rule of its own
+}
+
+// money returns what the calls of a run cost, or nil if the price of a model is not known.
+func (h Header) money(r *evolve.Result) *float64 {
+	models := h.Asked
+	if models == nil {
+		models = []llm.Model{h.Model}
+	}
+	if !priced(models) {
+		return nil
+	}
+	t := history.Prices(models).Tally(paid(r))
+	return &t.Spent.Money
 }
 
 // breadth returns how the Breadth prints itself, or else its type, and "" without one.
@@ -38,8 +53,7 @@ func (h Header) breadth() string {
 	return fmt.Sprintf("%T", h.Breadth) // its fields may print otherwise in every process
 }
 
-// breadthTag is what a breadth adds to a file's name, so that runs that differ in it do not share a file: "_adaptive"
-// for Adaptive(second=0, waste=0.3, 1..64), and nothing without one, as the paper has it.
+// breadthTag is what a breadth adds to a file's name: "_adaptive" for Adaptive(second=0, waste=0.3, 1..64).
 func breadthTag(breadth string) string {
 	name, _, _ := strings.Cut(breadth, "(")
 	name = name[strings.LastIndex(name, ".")+1:] // of a type the name alone

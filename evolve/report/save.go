@@ -10,10 +10,9 @@ import (
 )
 
 // Save writes v to path as JSON, indented by two spaces and without escapes for HTML. It does not hold a [Greedy] or a
-// [Bandit] in memory as JSON. It writes a temporary file beside path, syncs it and renames it. A reader finds the old
-// content or the new, never a part, even after a loss of power. Save makes the folders that are missing. The umask
-// decides who else may read the file. Save removes temporary files for path that were left by processes that were
-// killed.
+// [Bandit] in memory as JSON. It writes a temporary file beside path, syncs it and renames it, so a reader finds the old
+// content or the new, even after a loss of power. It makes missing folders, and removes temporary files for path of
+// processes that were killed. The umask decides who else may read the file.
 func Save(path string, v any) error {
 	return save(path, func(w io.Writer) error { return write(w, v) })
 }
@@ -78,9 +77,8 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// CheckWritable returns an error if [Save] could not write to path. It finds out by making its folders and a
-// temporary file beside it. Call it before the first call is paid for: a run whose result cannot be saved should
-// fail then, and not at its end. Like Save it removes what killed processes left.
+// CheckWritable returns an error if [Save] could not write to path. It makes its folders and a temporary file beside it.
+// Call it before the first call is paid for. Like Save it removes what killed processes left.
 func CheckWritable(path string) error {
 	if err := checkWritable(path); err != nil {
 		return fmt.Errorf("report: cannot write %s: %w", path, err)

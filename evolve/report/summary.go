@@ -36,14 +36,14 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	if s := fresh(r); s != "" {
 		fmt.Fprintf(&b, "fresh     %s\n", s)
 	}
-	calls := chain(r.EachCall, slices.Values(r.Earlier.Abandoned), slices.Values(r.Earlier.Unclaimed))
+	calls := paid(r)
 	t := history.Prices(models).Tally(calls)
 	lost := len(r.Earlier.Lost)
 	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %s\n", t.Calls[llm.Real],
 		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.Abandoned]+lost, counted(sum(t.Attempts)+lost, "attempt"))
 	fmt.Fprintf(&b, "spent     %s", spent(t.Spent, attempts(calls), models))
 	if lost > 0 {
-		fmt.Fprintf(&b, ", and what %s cost, which nobody knows", lostCallsIn(lost))
+		fmt.Fprintf(&b, ", and what %s cost, which nobody knows", counted(lost, "lost call"))
 	}
 	b.WriteString("\n")
 	fmt.Fprintf(&b, "scored    %s", counted(r.Evaluations, "evaluation"))
@@ -53,14 +53,6 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	b.WriteString("\n")
 	childrenOf(r).write(&b)
 	return b.String()
-}
-
-// lostCallsIn returns "1 lost call", "2 lost calls".
-func lostCallsIn(n int) string {
-	if n == 1 {
-		return "1 lost call"
-	}
-	return fmt.Sprintf("%d lost calls", n)
 }
 
 // sum returns the number of all classes together.
@@ -149,10 +141,15 @@ func spent(c history.Cost, all iter.Seq[llm.Attempt], models []llm.Model) string
 	if reported > 0 {
 		text += fmt.Sprintf(" (%d sessions by their agents' own word)", reported)
 	}
-	if len(models) == 0 || slices.ContainsFunc(models, func(m llm.Model) bool { return m.Price == nil }) {
-		return text
+	if priced(models) {
+		text += fmt.Sprintf(", money %.4g", c.Money)
 	}
-	return text + fmt.Sprintf(", money %.4g", c.Money)
+	return text
+}
+
+// priced reports whether there are models, and all have prices.
+func priced(models []llm.Model) bool {
+	return len(models) > 0 && !slices.ContainsFunc(models, func(m llm.Model) bool { return m.Price == nil })
 }
 
 // fates counts children by what became of them, and those without a score by the reason too.

@@ -51,6 +51,10 @@ func TestSummaryOfARunWithoutAScore(t *testing.T) {
 	if n := strings.Count(got, "\n"); n > 13 || strings.Contains(got, "\x1b") || !strings.HasSuffix(got, "\n") {
 		t.Errorf("%d lines, or it steers a terminal", n)
 	}
+	file, dear := report.NewGreedy(r, report.Header{Model: priced}, 1), report.NewGreedy(r, report.Header{}, 1)
+	if file.Money == nil || *file.Money != 0.01 || dear.Money != nil {
+		t.Errorf("the file has money %v, and %v without a price", file.Money, dear.Money)
+	}
 	if strings.Contains(report.Summary(r, llm.Model{}), "money") || strings.Contains(report.Summary(r), "FLOPs") {
 		t.Error("it tells money without a price, or FLOPs without the size of the model")
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/evoalloc/evoalloc/internal/claim"
 )
 
-// createTemp makes a temporary file for path. It is beside path, because a rename cannot cross file systems. No
-// other process removes it before release is called. Its mode is what the umask leaves of 0666. os.CreateTemp
-// is not used: its files have mode 0600 always, and to change that later one would have to know the umask.
+// createTemp makes a temporary file beside path, as a rename cannot cross file systems. No other process removes it
+// before release is called. Its mode is what the umask leaves of 0666, and not os.CreateTemp's 0600.
 func createTemp(path string) (f *os.File, release func(), err error) {
 	for range 100 { // a name that is taken, or a file that was removed before it was claimed
 		name := tempPrefix(path) + strconv.FormatUint(rand.Uint64(), 10)

@@ -15,9 +15,7 @@ import (
 // run that was stopped or killed and resumed is that of an undisturbed run.
 type total struct {
 	// Lost calls were under way when an incarnation was killed. They may have been paid for. So each counts as
-	// one canceled attempt without usage, which the worst case charges with the cap on new tokens. Endpoints
-	// counts them at the endpoint that they name. If they name none, they count at the one that all other
-	// attempts of the run name, or else as unknownEndpoint: the counts by endpoint must add up to Attempts.
+	// one canceled attempt without usage, which the worst case charges with the cap on new tokens.
 	Lost int `json:"lost_calls"`
 	// Aborted calls were abandoned (Ctrl-C, the endpoint gone, a kill before a retry) and made again.
 	Aborted int `json:"aborted_calls"`
@@ -27,7 +25,7 @@ type total struct {
 	Counts
 }
 
-// unknownEndpoint stands in [Counts] for the endpoints of lost calls, where a run asked several.
+// unknownEndpoint stands in [Counts] for the endpoints of lost calls that name none.
 const unknownEndpoint = "unknown"
 
 // newTotal returns nil if the result holds every call of the run.
@@ -36,36 +34,28 @@ func newTotal(r *evolve.Result, m llm.Model) *total {
 	if len(e.Lost)+len(e.Abandoned)+len(e.Unclaimed) == 0 {
 		return nil
 	}
-	ended := chain(r.EachCall, slices.Values(e.Abandoned), slices.Values(e.Unclaimed))
-	calls := chain(ended, lostCalls(e, m.MaxTokens, onlyEndpoint(Count(ended))))
+	calls := chain(paid(r), lostCalls(e, m.MaxTokens))
 	return &total{
 		Lost: len(e.Lost), Aborted: len(e.Abandoned), Unclaimed: len(e.Unclaimed),
 		FLOPs: newCost(attempts(calls), m.ActiveParams), Counts: Count(calls),
 	}
 }
 
-// lostCalls yields an attempt for each lost call, with maxTokens and endpoint where it has none of its own.
-func lostCalls(e books.Earlier, maxTokens int, endpoint string) iter.Seq[[]llm.Attempt] {
+// paid yields the calls of a run, also those of its earlier incarnations, but for lost ones.
+func paid(r *evolve.Result) iter.Seq[[]llm.Attempt] {
+	return chain(r.EachCall, slices.Values(r.Earlier.Abandoned), slices.Values(r.Earlier.Unclaimed))
+}
+
+// lostCalls yields an attempt for each lost call, with maxTokens where it has none of its own.
+func lostCalls(e books.Earlier, maxTokens int) iter.Seq[[]llm.Attempt] {
 	return func(yield func([]llm.Attempt) bool) {
 		for _, a := range e.Lost {
-			a.MaxTokens, a.Endpoint = cmp.Or(a.MaxTokens, maxTokens), cmp.Or(a.Endpoint, endpoint)
+			a.MaxTokens, a.Endpoint = cmp.Or(a.MaxTokens, maxTokens), cmp.Or(a.Endpoint, unknownEndpoint)
 			if !yield([]llm.Attempt{a}) {
 				return
 			}
 		}
 	}
-}
-
-// onlyEndpoint returns the endpoint that c names if it names one, unknownEndpoint if it names several, and ""
-// if it names none.
-func onlyEndpoint(c Counts) (only string) {
-	for name := range c.Endpoints {
-		if only != "" {
-			return unknownEndpoint
-		}
-		only = name
-	}
-	return only
 }
 
 // chain yields what each of seqs does.

@@ -39,6 +39,7 @@ type extras struct {
 	Ledgers     report.Ledgers  `json:"ledgers"`
 	Fresh       *report.Fresh   `json:"fresh"`
 	HeldOut     *report.HeldOut `json:"held_out"`
+	Money       float64         `json:"money"`
 }
 
 // A best is what the file holds on the best program of a search.
@@ -53,6 +54,9 @@ func (m extras) facts() []Fact {
 		m.Arms, m.BanditScore = []best{m.best}, m.Score
 	}
 	facts := auditFacts(m.Arms)
+	if m.Money > 0 {
+		facts = append(facts, Fact{Name: "Money", Value: number(m.Money)})
+	}
 	if m.Fresh != nil {
 		facts = append(facts, freshFact(m.Fresh, m.BanditScore))
 	}

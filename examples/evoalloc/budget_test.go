@@ -37,7 +37,8 @@ func TestBudgetsEndRuns(t *testing.T) {
 				t.Fatalf("%s: %v", tt.flags, err)
 			}
 		})
-		if priced := strings.Contains(tt.flags, "--price"); strings.Contains(printed, ", money ") != priced {
+		if priced := strings.Contains(tt.flags, "--price"); strings.Contains(printed, ", money ") != priced ||
+			strings.Contains(printed, "of       s      money\n") != priced {
 			t.Errorf("%s: the summary has money where there is no price, or none where there is one: %s", tt.flags, printed)
 		}
 		first := saved(t, dir, "challenge_*.json")

@@ -95,7 +95,11 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 			return err
 		}
 	}
-	f := s.form(t, spec, policy)
+	asked, err := s.Models(spec)
+	if err != nil {
+		return err
+	}
+	f := s.form(t, spec, asked, policy)
 	s.KeepTies(f.path())
 	f.keeps(s.Strict || !s.ties)
 	arms, err := s.arms(t, model)
@@ -104,11 +108,8 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	}
 	var audit *evolve.Audit
 	if s.audit != nil {
-		if audit, err = s.audit(t); err != nil {
-			return err
-		}
+		audit, err = s.audit(t)
 	}
-	asked, err := s.Models(spec)
 	if err != nil {
 		return err
 	}

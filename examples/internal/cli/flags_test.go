@@ -145,9 +145,12 @@ func TestBar(t *testing.T) {
 		if n := p.bar.Current(); n != 1 {
 			t.Errorf("%d calls, want 1", n)
 		}
-		p.Observe(evolve.Event{Kind: evolve.EventChild, Ledger: books.Ledger{Spent: books.Amounts{Calls: 2}}})
+		p.Observe(evolve.Event{Kind: evolve.EventChild, Ledger: books.Ledger{Spent: books.Amounts{Calls: 2, Money: 0.25}}})
 		if n := p.bar.Current(); n != 2 || p.bar.Completed() {
 			t.Errorf("%d calls, want 2; gone: %v", n, p.bar.Completed())
+		}
+		if text := p.sofar(); text != " money 0.25 " {
+			t.Errorf("the bar says %q", text)
 		}
 		p.Close()
 	})

@@ -26,6 +26,8 @@ type Progress struct {
 	bars *mpb.Progress // nil if out is not a terminal
 	bar  *mpb.Bar
 	best eval.Candidate // of the children
+	cost float64        // money so far; 0 without prices
+	paid bool           // the models have prices, so each line ends with the money so far
 	top  eval.Candidate // of the run, when the last line was printed
 	said time.Time      // when that was
 	rows bool           // whether each generation has a line
@@ -39,7 +41,10 @@ type Progress struct {
 // NewProgress returns a Progress of a run on standard output: line returns the line of an ended generation, under the
 // line head. Workers that score programs are shown too. When ctx ends the Progress says that the run is stopping.
 func (o *Options) NewProgress(ctx context.Context, head string, line func(evolve.Event) string) *Progress {
-	p := &Progress{head: head, line: line, out: Stdout(), rows: o.Rows}
+	p := &Progress{head: head, line: line, out: Stdout(), rows: o.Rows, paid: o.prices != ""}
+	if p.paid {
+		p.head += "      money"
+	}
 	notices, start := Stderr(), ""
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		p.draw(o.T * o.N)
@@ -62,7 +67,7 @@ func (p *Progress) draw(calls int) {
 	p.bar = p.bars.AddBar(0, // without a total it stays until Close
 		mpb.PrependDecorators(decor.CountersNoUnit("%d/%d calls ")),
 		mpb.AppendDecorators(
-			decor.Any(func(decor.Statistics) string { return p.bestText() }),
+			decor.Any(func(decor.Statistics) string { return p.sofar() }),
 			decor.AverageETA(decor.ET_STYLE_GO)))
 	p.bar.SetTotal(int64(calls), false)
 	p.out = clean{p.bars}
@@ -86,7 +91,11 @@ func (p *Progress) Observe(e evolve.Event) {
 		p.count(e)
 	case evolve.EventGeneration:
 		if p.rows || e.Best.Better(p.top) || time.Since(p.said) >= quiet {
-			p.printf("%s", p.line(e))
+			line := p.line(e)
+			if p.paid {
+				line += fmt.Sprintf("  %9.4g", e.Ledger.Spent.Money)
+			}
+			p.printf("%s", line)
 			p.said = time.Now()
 		}
 		p.top = e.Best
@@ -100,8 +109,11 @@ func (p *Progress) printf(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// count shows the answered calls so far.
+// count shows the answered calls and the money so far.
 func (p *Progress) count(e evolve.Event) {
+	p.mu.Lock()
+	p.cost = e.Ledger.Spent.Money
+	p.mu.Unlock()
 	if p.bar != nil {
 		p.bar.SetCurrent(int64(e.Ledger.Spent.Calls))
 	}
@@ -148,14 +160,18 @@ func (p *Progress) latest(g evolve.Generation) (c complaint, tell bool) {
 	return c, true
 }
 
-// bestText returns the best score of the children so far, or "" before the first score.
-func (p *Progress) bestText() string {
+// sofar returns the best score of the children so far, if there is one, and the money if it is known.
+func (p *Progress) sofar() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.best.Result.Valid {
-		return " "
+	text := " "
+	if p.best.Result.Valid {
+		text += fmt.Sprintf("best %.6f ", p.best.Result.Score)
 	}
-	return fmt.Sprintf(" best %.6f ", p.best.Result.Score)
+	if p.cost > 0 {
+		text += fmt.Sprintf("money %.4g ", p.cost)
+	}
+	return text
 }
 
 // Close removes the bar, after all printed lines have appeared.
