@@ -25,24 +25,32 @@ func (s *study) allocate() {
 		}
 		s.ranked = append(s.ranked, pulls)
 	}
-	if len(s.allocations) == 0 {
-		return
+	s.Found = append(s.Found, armsUsed(s.allocations)...)
+}
+
+// armsUsed says over how many arms runs spread their calls. It tells runs of one arm for what they are: single searches.
+func armsUsed(runs []allocation) []string {
+	effective, best, arms := 0.0, 0.0, 0
+	for _, a := range runs {
+		effective += a.effective / float64(len(runs))
+		best, arms = best+a.share[0]/float64(len(runs)), len(a.share)
 	}
-	effective, best := 0.0, 0.0
-	for _, a := range s.allocations {
-		effective += a.effective / float64(len(s.allocations))
-		best += a.share[0] / float64(len(s.allocations))
+	switch {
+	case len(runs) == 0:
+		return nil
+	case effective < 1+1e-9 && arms > 1:
+		return []string{fmt.Sprintf("all calls of each of %s went to one arm of %d, so they are single searches: "+
+			"a policy such as ei begins few arms in few rounds, and a smaller --N or a larger budget makes more of them",
+			count(len(runs), "run"), arms)}
 	}
-	s.Found = append(s.Found, fmt.Sprintf("calls were spread over %.1f arms of %d (the effective number, mean of %s); "+
-		"the best arm of a run got %.0f %% of them",
-		effective, len(s.allocations[0].share), count(len(s.allocations), "run"), 100*best))
+	return []string{fmt.Sprintf("calls were spread over %.1f arms of %d (the effective number, mean of %s); "+
+		"the best arm of a run got %.0f %% of them", effective, arms, count(len(runs), "run"), 100*best)}
 }
 
 // mostByCall bounds the calls of a run whose arms are compared call by call, since a file may name any number.
 const mostByCall = 1 << 22
 
-// allocation returns how the run spent its answered calls. Arms are compared call by call: a round of one arm may have
-// 64 calls, and a round of another a single one.
+// allocation returns how the run spent its answered calls. Arms are compared call by call, as rounds differ in size.
 func (f file) allocation() (allocation, error) {
 	if f.unknown != nil {
 		return allocation{}, f.unknown
@@ -66,7 +74,7 @@ func (f file) allocation() (allocation, error) {
 	return allocate(pulls, best)
 }
 
-// longest returns the runs with pulls, without those that are the beginning of another with the same seed.
+// longest returns the runs with pulls but those that are the beginning of another.
 func (s *study) longest() []file {
 	var fs []file
 	for _, n := range s.Breadths {

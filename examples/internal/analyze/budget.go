@@ -29,8 +29,7 @@ func (b budget) of(method string) string {
 	return method + " " + b.name()
 }
 
-// answered returns the answered calls of the run with the fewest. They are fewer than the budget if runs end after T
-// generations and some calls failed.
+// answered returns the answered calls of the run with the fewest.
 func (b budget) answered() int {
 	fewest := b.calls
 	for _, f := range b.files {

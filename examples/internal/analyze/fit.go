@@ -27,8 +27,7 @@ func (s *study) surfaceTable(w io.Writer) {
 	rivalsTable(w, s.Rivals)
 }
 
-// rivalsTable writes the quality of simpler models and the last one. It leaves out R², which always prefers more
-// terms.
+// rivalsTable writes the quality of simpler models and the last one.
 func rivalsTable(w io.Writer, rivals []analysis.Rival) {
 	if len(rivals) == 0 {
 		return

@@ -57,8 +57,7 @@ func (o *options) bootstrap() analysis.Bootstrap {
 	return analysis.Bootstrap{Samples: o.samples}
 }
 
-// band is the bootstrap of one point of a figure. There are hundreds of points, and with many runs fewer samples give
-// visually equal ends.
+// band is the bootstrap of one point of a figure. There are hundreds of points, so it takes fewer samples.
 func (o *options) band(runs int) analysis.Bootstrap {
 	const draws, fewest = 500_000, 300
 	return analysis.Bootstrap{Samples: min(o.samples, max(fewest, draws/runs))}

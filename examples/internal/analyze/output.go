@@ -213,8 +213,7 @@ func writeCSV(path string, rows [][]string) error {
 	return result.SaveFile(path, b.Bytes())
 }
 
-// cells returns a row for each cell of each method, or for each budget, without T and N, if the method decides its
-// breadth.
+// cells returns a row for each cell of each method, or for each budget if the method decides its breadth.
 func (r *report) cells() [][]string {
 	rows := [][]string{{"task", "model", "method", "T", "N", "C", "searches", "answered", "mean", "log_gap", "floored",
 		"above_ceiling"}}

@@ -14,22 +14,20 @@ type allocation struct {
 	//
 	//	max over arms of best(arm, t) − max over arms of best(arm, its pulls so far)
 	//
-	// It is in units of the score, and below 0 if several arms together did better than any one alone. An arm is assumed
-	// to stay where its log ends, so regret is a lower bound if an arm's log is shorter than the run.
+	// in units of the score, and below 0 if several arms together did better than any one alone. An arm is assumed to stay
+	// where its log ends, so regret is a lower bound.
 	regret []float64
 	// ranked are the arms by the last score in their logs, best first; ties keep their order.
 	ranked []int
 	// share is the share of pulls by rank: share[0] is that of ranked[0].
 	share []float64
-	// effective is the effective number of arms, 1/Σ share² (M. O. Hill, "Diversity and Evenness", Ecology 54, 1973):
-	// K if all of K arms got as many pulls, 1 if one got all.
+	// effective is the effective number of arms, 1/Σ share² (M. O. Hill, "Diversity and Evenness", Ecology 54, 1973).
 	effective float64
 }
 
-// allocate computes the allocation of a run's pulls. arms[k] is the best score of arm k after 0, 1, ... of its own
-// pulls. It may extend beyond the pulls that the arm got, as for simulated arms and searches that ran alone; only then
-// is the regret in hindsight exact. allocate returns an error if there are no arms or pulls, an arm is missing or was
-// pulled more often than its log is long, or scores are not finite or fall.
+// allocate computes the allocation of a run's pulls. arms[k] is the best score of arm k after 0, 1, ... of its own pulls,
+// perhaps of more than it got. allocate returns an error if there are no arms or pulls, an arm is missing or was pulled
+// more often than its log is long, or scores are not finite or fall.
 func allocate(pulls []int, arms [][]float64) (allocation, error) {
 	if err := validateArms(pulls, arms); err != nil {
 		return allocation{}, err

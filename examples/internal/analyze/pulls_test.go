@@ -20,19 +20,18 @@ func TestAllocateByHand(t *testing.T) {
 	if !slices.Equal(a.share, []float64{0.5, 0.5, 0}) {
 		t.Errorf("share %v, want %v", a.share, []float64{0.5, 0.5, 0})
 	}
-	if a.effective != 2 {
-		t.Errorf("%v effective arms, want 2", a.effective)
-	}
-	if !slices.Equal(a.ranked, []int{1, 0, 2}) {
+	if a.effective != 2 || !slices.Equal(a.ranked, []int{1, 0, 2}) {
 		t.Errorf("%+v", a)
 	}
-	// Known as far as it was pulled, arm 1 may have stayed at 3.
-	arms[1] = arms[1][:3]
-	if a, err = allocate([]int{0, 1, 1, 0}, arms); err != nil {
+	if said := armsUsed([]allocation{a}); !strings.HasPrefix(said[0], "calls were spread over 2.0 arms of 3 ") {
+		t.Error(said)
+	}
+	if a, err = allocate([]int{2, 2}, arms); err != nil || !strings.Contains(armsUsed([]allocation{a, a})[0], "2 runs went to one arm of 3") {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if !slices.Equal(a.regret, []float64{0, 2, 0, 0}) {
-		t.Errorf("least regret %v, want %v", a.regret, []float64{0, 2, 0, 0})
+	arms[1] = arms[1][:3] // known as far as it was pulled, arm 1 may have stayed at 3
+	if a, err = allocate([]int{0, 1, 1, 0}, arms); err != nil || !slices.Equal(a.regret, []float64{0, 2, 0, 0}) {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
 

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// spread is the number of breadths of a method, beside the best one, in a figure of curves. More bands would hide each
-// other.
+// spread is the number of breadths of a method, beside the best one, in a figure of curves.
 const spread = 4
 
 // shown returns the method's breadths in figures of curves: all, or the one with the best final mean and some from the
