@@ -59,7 +59,7 @@ func ExampleConfig() {
 		Quarantine: 10 * time.Second,
 	})
 	fmt.Println(p, err)
-	// Output: Pool(a=llm.Func ×16, b=llm.Func ×16, factor 1.25, slack 0.5, 3 tries, out at 0.5 stalled or 0.5 failed of 5 to 10, for 10s to 2m0s) <nil>
+	// Output: Pool(a=llm.Func ×16, b=llm.Func ×16, factor 1.25, 3 tries, out at 0.5 stalled or 0.5 failed of 5 to 10, for 10s to 2m0s) <nil>
 }
 
 func ExampleReport() {

@@ -30,11 +30,8 @@ const (
 	defaultMaxWait = 5 * time.Minute
 )
 
-// How evenly load is spread, see [Pool].
-const (
-	factor = 1.25 // load relative to the others at which an endpoint's calls go to the next
-	slack  = 0.5  // share of its slots that an endpoint may always fill, however idle the others are
-)
+// factor is the load relative to the others at which an endpoint's calls go to the next, see [Pool].
+const factor = 1.25
 
 // An Endpoint is one of several servers of the same model.
 type Endpoint struct {
@@ -106,12 +103,12 @@ func (c Config) validate() error {
 // first endpoint in that order that is not overloaded. With m calls in flight at healthy endpoints, this one included,
 // endpoint i with c_i of their C slots takes the call if it then has no more than
 //
-//	max(⌈1.25 · m · c_i / C⌉, ⌊c_i / 2⌋)
+//	max(⌊1.25 · m · c_i / C⌋, 1)
 //
-// in flight, and no more than c_i. The order does not change, so calls with one prefix whose first endpoint is
-// overloaded go to the same second one. (Thaler, Ravishankar, "Using name-based mappings to increase hit rates", 1998;
-// Schindelhauer, Schomaker, "Weighted distributed hash tables", 2005; Mirrokni, Thorup, Zadimoghaddam, "Consistent
-// hashing with bounded loads", 2018.)
+// in flight, and no more than c_i. So no endpoint is idle while another of its size has two calls. The order does not
+// change, so calls with one prefix whose first endpoint is overloaded go to the same second one. (Thaler,
+// Ravishankar, "Using name-based mappings to increase hit rates", 1998; Schindelhauer, Schomaker, "Weighted distributed
+// hash tables", 2005; Mirrokni, Thorup, Zadimoghaddam, "Consistent hashing with bounded loads", 2018.)
 //
 // Calls that find no slot wait, first come first served.
 //
@@ -306,7 +303,7 @@ func (p *Pool) String() string {
 	for _, e := range p.ends {
 		fmt.Fprintf(&b, "%s=%v ×%d, ", e.name, e.llm, e.slots)
 	}
-	return fmt.Sprintf("Pool(%sfactor %g, slack %g, %d tries, out at %g stalled or %g failed of %d to %d, for %v to %v)",
-		&b, factor, slack, p.cfg.Tries, breakerRate, breakerRate, breakerMinAttempts, breakerWindow, p.cfg.Quarantine,
+	return fmt.Sprintf("Pool(%sfactor %g, %d tries, out at %g stalled or %g failed of %d to %d, for %v to %v)",
+		&b, factor, p.cfg.Tries, breakerRate, breakerRate, breakerMinAttempts, breakerWindow, p.cfg.Quarantine,
 		max(longestQuarantine, p.cfg.Quarantine))
 }

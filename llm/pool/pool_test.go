@@ -193,9 +193,9 @@ func TestPoolLoadIsBounded(t *testing.T) {
 		replicas, m int
 		want        []int // in flight, most first, of m calls with one prompt
 	}{
-		{"a few calls stay together: half the places", 2, 8, []int{8, 0}},
-		{"beyond that, a quarter more than the mean", 2, 16, []int{10, 6}},
-		{"of three, the second is filled before the third", 3, 30, []int{13, 13, 4}},
+		{"none is idle while another has two", 2, 2, []int{1, 1}},
+		{"a quarter more than the mean", 2, 16, []int{10, 6}},
+		{"of three, the second is filled before the third", 3, 30, []int{12, 12, 6}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			replicas := make([]*replica, tt.replicas)

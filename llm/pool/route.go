@@ -106,8 +106,8 @@ func (p *Pool) route(c *call) *endpoint {
 		if !e.free(c) {
 			continue
 		}
-		share := math.Ceil(factor * float64(calls) * float64(e.slots) / float64(slots))
-		if float64(e.inFlight+1) <= max(share, math.Floor(slack*float64(e.slots))) {
+		share := factor * float64(calls) * float64(e.slots) / float64(slots)
+		if e.inFlight+1 <= max(int(share), 1) {
 			return e
 		}
 		if least == nil || e.inFlight*least.slots < least.inFlight*e.slots {
