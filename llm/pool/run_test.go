@@ -259,9 +259,9 @@ func banditRun(n, generations, inFlight int) func(*testing.T, llm.LLM) []llm.Att
 }
 
 // Two replicas with affinity serve at least 95 % of what one alone would from its cache, with both at work, and 90 %
-// where one small generation at a time is in flight, which both make together. Where several arms with few children each are in flight, chance may give most of them to one
-// replica, calls that find it loaded go to the other, and its first sight of the prompt weighs more; which
-// calls those are depends on how goroutines are scheduled, and the floor leaves room for that.
+// where one small generation at a time is in flight, which both make together. Where several arms with few children each
+// are in flight, chance may give most of them to one replica, calls that find it loaded go to the other, and its first
+// sight of the prompt weighs more; which calls those are depends on how goroutines are scheduled.
 func TestPoolKeepsPrefixCachesWarm(t *testing.T) {
 	fleets := []fleet{{"alone", 1, pooled}, {"affinity", 2, pooled}, {"round robin", 2, roundRobin}}
 	const prompt = 90 // blocks of a prompt, about
