@@ -19,8 +19,7 @@ const (
 	colourTime   = 2 * time.Second
 )
 
-// shown caches the colours and diffs of programs. Making them takes longer than a run should wait, so the cache has a
-// lock of its own.
+// shown caches the colours and diffs of programs, which take longer than a run should wait; it has a lock of its own.
 type shown struct {
 	mu    sync.Mutex
 	codes map[string]programText

@@ -7,8 +7,7 @@ import (
 	udiff "github.com/aymanbagabas/go-udiff"
 )
 
-// Bounds of a diff. A text of more bytes or lines is not compared. Long lines and long diffs are cut to their
-// beginning.
+// Bounds of a diff. A text of more bytes or lines is not compared; long lines and diffs are cut.
 const (
 	mostCompared  = 2 << 20
 	mostLines     = 50_000

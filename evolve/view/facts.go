@@ -38,34 +38,45 @@ func (l *runLog) whatRan() []Fact {
 	for _, f := range []struct{ name, field string }{{"Task", "task"}, {"Search", "search"}, {"Model", "model"}} {
 		if value := header[f.field]; value != "" {
 			name, more := withHash(value)
+			if m := printed.FindStringSubmatch(value); m != nil {
+				name, more = m[1], m[2]
+			}
 			facts = append(facts, Fact{Name: f.name, Value: short(name), Note: short(more)})
 		}
 	}
 	if n := len(l.run.Arms) - l.run.FirstArm; n > 1 {
-		facts = append(facts, Fact{Name: "Searches", Value: count(n), Note: "drawn by " + short(l.run.Given["policy"])})
+		facts = append(facts, Fact{Name: "Searches", Value: count(n), Note: "drawn by " + words(l.run.Given["policy"])})
 	}
-	var other []string
-	more := 0
+	settings := 0
 	for _, f := range fields(header) {
-		switch {
-		case f[0] == "task" || f[0] == "search" || f[0] == "model":
-		case len(other) < mostSettings:
-			value, _ := shortHashes(short(f[1]))
-			other = append(other, short(f[0])+" "+value)
-		default:
-			more++
+		if f[0] == "task" || f[0] == "search" || f[0] == "model" {
+			continue
+		}
+		if settings++; settings <= mostSettings {
+			value, _ := shortHashes(words(f[1]))
+			facts = append(facts, Fact{Name: short(f[0]), Value: value, Setting: true})
 		}
 	}
-	if more > 0 {
-		other = append(other, "and "+count(more)+" more")
-	}
-	if len(other) > 0 {
-		facts = append(facts, Fact{Name: "Settings", Value: strings.Join(other, ", ")})
+	if more := settings - mostSettings; more > 0 {
+		facts = append(facts, Fact{Name: "Settings", Value: "and " + count(more) + " more", Setting: true})
 	}
 	if l.run.Runs > 1 {
 		facts = append(facts, Fact{Name: "Runs", Value: count(l.run.Runs), Note: "one after the other in one file"})
 	}
 	return facts
+}
+
+// printed matches what a Go value prints of itself, such as Adaptive(second=0, waste=0.3, 1..8).
+var printed = regexp.MustCompile(`^([\w./:-]+)\((.*)\)$`)
+
+// words returns a setting as people write it: "Adaptive: second 0, waste 0.3, 1 to 8".
+func words(s string) string {
+	if m := printed.FindStringSubmatch(s); m != nil {
+		s = m[1] + ": " + strings.NewReplacer("=", " ", "..", " to ").Replace(m[2])
+	} else if strings.HasPrefix(s, "{") && !strings.Contains(s, `"`) { // a struct, and no JSON
+		s = strings.NewReplacer("{", "", "}", "", ":", " ").Replace(s)
+	}
+	return short(s)
 }
 
 // hexadecimal matches a possible hash, of which the tool gives 16 digits.

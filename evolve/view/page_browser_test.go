@@ -41,11 +41,18 @@ func unharmed(t testing.TB, tab *browsertest.Tab) {
 }
 
 func TestReportShowsARun(t *testing.T) {
-	tab := reported(t, pageData{Title: "A run", Runs: []runState{synthetic(400, 4, 1)}})
+	run := synthetic(400, 4, 1)
+	run.Name, run.Facts = "bandit/cp/m/challenge_C64_T8_K4_seed0", append(run.Facts, Fact{Name: "Task", Value: "cp"},
+		Fact{Name: "breadth", Value: "Adaptive: second 0", Setting: true})
+	tab := reported(t, pageData{Title: "A run", Runs: []runState{run}})
 	unharmed(t, tab)
 	for what, script := range map[string]string{
 		"the best score":        "document.querySelector('#answer dd').textContent !== ''",
-		"all parts of the page": "[...document.querySelectorAll('.card')].filter(c => !c.hidden).length >= 8",
+		"the task and method":   "document.title + document.querySelector('h1').textContent === 'cp: challengecp: challenge'",
+		"the running best":      "document.querySelector('#curves canvas').getBoundingClientRect().top < 600",
+		"the legend's values":   "[...document.querySelectorAll('.u-value')].every(v => /\\d/.test(v.textContent))",
+		"the settings apart":    "!!document.querySelector('#settings .fact') && !/Adaptive/.test(answer.textContent)",
+		"all parts of the page": "[...document.querySelectorAll('.card')].filter(c => !c.hidden).length >= 9",
 	} {
 		if !browsertest.Eval[bool](tab, script) {
 			t.Errorf("%s is not shown: %s", what, browsertest.Eval[string](tab, "document.body.innerText"))

@@ -52,7 +52,7 @@ func hostileState(long string) runState {
 			s.Children.Reason[i] = text
 		}
 	}
-	s.Facts = append(s.Facts, Fact{text, text, text})
+	s.Facts = append(s.Facts, Fact{text, text, text, false}, Fact{text, text, text, true})
 	s.Meters = append(s.Meters, meterState{Name: text, Unit: text, Spent: 1, Limit: 2, Rate: 1})
 	best := s.Children.Program[s.Best[0]]
 	s.Programs[best] = programText{Text: long, Runs: []int{1, tokenKeyword, 1, tokenString}}
@@ -74,7 +74,7 @@ func hostileStudy(text string) Study {
 	svg := `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="parent.canary = ` +
 		`1"><script>parent.canary = 1; alert('canary')</script>` +
 		`<image href="http://127.0.0.1:9/z" width="9" height="9"/><rect width="9" height="9"/></svg>`
-	return Study{Name: text, Facts: []Fact{{text, text, text}}, Warnings: []string{text},
+	return Study{Name: text, Facts: []Fact{{text, text, text, false}}, Warnings: []string{text},
 		Figures: []Figure{{text, text, []byte(svg)}},
 		Tables:  []Table{{text, []string{text, text}, [][]string{{text, text}, {text}}, []bool{true, false}}}}
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/report"
 )
 
-// fromResult returns a page's data of a result file of evolve/report: see [ReadResult]. It fails if data is something
-// else.
+// fromResult returns a page's data of a result file of evolve/report: see [ReadResult].
 func fromResult(id, name string, data []byte) (runState, error) {
 	l := newLog(id, name)
 	if err := l.builder.AddResult(bytes.NewReader(data)); err != nil {

@@ -9,8 +9,7 @@ import (
 // score. runState.Omitted counts those that do not fit.
 const savedText = 4 << 20
 
-// mostSavedColours bounds the bytes of them that are coloured. The rest are plain, since a lexer takes microseconds per
-// byte.
+// mostSavedColours bounds the bytes of them that are coloured, as a lexer takes microseconds per byte.
 const mostSavedColours = 128 << 10
 
 // Saved returns the whole runState for a report, with programs.
@@ -34,8 +33,7 @@ func (l *runLog) Saved() runState {
 	return s
 }
 
-// fitting returns the keys whose texts fit into a report, each once, and the number of those that do not fit or have no
-// text.
+// fitting returns the keys whose texts fit into a report, each once, and how many do not fit or have no text.
 func (l *runLog) fitting(keys []string) (fit []string, omitted int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -168,8 +168,7 @@ func reached(at *net.TCPAddr) string {
 	return at.String()
 }
 
-// URL returns the link that opens the page, with its token, or "" if the Server does not listen. The link gives access
-// to everything that the Server shows.
+// URL returns the link that opens the page, with its token, or "" if the Server does not listen.
 func (s *Server) URL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

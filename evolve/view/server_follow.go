@@ -66,8 +66,7 @@ func (s *Server) look() {
 	}
 }
 
-// scan takes in new journals, and signals readers if any run has changed, unless the last scan is younger than since.
-// One scan runs at a time.
+// scan takes in new journals, and signals readers if any run has changed, but not within since of the last scan.
 func (s *Server) scan(since time.Duration) {
 	s.scanning.Lock()
 	defer s.scanning.Unlock()
@@ -96,8 +95,7 @@ func (s *Server) scan(since time.Duration) {
 	}
 }
 
-// journals returns the paths of the present journals, without unreadable ones, which may be about to be removed and are
-// scanned again.
+// journals returns the paths of the present journals, without unreadable ones, which are scanned again.
 func (s source) journals() (paths []string) {
 	if !s.folder {
 		return []string{s.path}
@@ -166,8 +164,7 @@ func (t *tab) holds(file os.FileInfo) bool {
 	return t.file != nil && os.SameFile(t.file, file)
 }
 
-// rename gives t the current path and name of its journal, and reports whether they changed. The journal is then read
-// again.
+// rename gives t the path and name of its journal, which is then read again. It reports whether they changed.
 func (t *tab) rename(path, name string) bool {
 	t.mu.Lock()
 	file, err := os.Stat(t.path)

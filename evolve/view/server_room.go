@@ -32,8 +32,7 @@ func (r *room) make(answer func()) {
 	answer()
 }
 
-// take reserves n bytes for an answer, and reports whether there was room. An answer larger than the room needs all of
-// it.
+// take reserves n bytes for an answer, all of the room for a larger one, and reports whether there was room.
 func (r *room) take(n int) (leave func(), ok bool) {
 	if n <= smallAnswer {
 		return func() {}, true
@@ -46,8 +45,7 @@ func (r *room) take(n int) (leave func(), ok bool) {
 	return func() { r.used.Add(-want) }, true
 }
 
-// A patient writer gives the reader a time limit for each piece of an answer, so that a slow reader gets all of it and
-// an idle one is cut off.
+// A patient writer gives the reader a time limit for each piece of an answer, so a slow reader gets all of it.
 type patient struct {
 	w     http.ResponseWriter
 	limit time.Duration

@@ -42,8 +42,7 @@ type reading struct {
 	fault error      // the error that ended following
 }
 
-// head returns the ID and the beginning of the run whose journal is at path. A later run's journal of the same name has
-// another ID.
+// head returns the ID and the beginning of the run whose journal is at path. A later run has another ID.
 func head(path string) (id string, begun int64, err error) {
 	for r, err := range record.Read(path) {
 		if err != nil {
@@ -91,8 +90,7 @@ func (s *Server) follow(id, name, path string) *reading {
 	return r
 }
 
-// follow reads the journal until ctx ends or the file cannot be followed. It calls news each time that it reaches the
-// end of the file.
+// follow reads the journal until ctx ends or the file cannot be followed. It calls news at each end of the file.
 func (r *reading) follow(ctx context.Context, path string, news func()) {
 	whole := sync.OnceFunc(func() { close(r.whole) })
 	defer whole()
@@ -175,8 +173,7 @@ func (s *Server) all() []*tab {
 	return append([]*tab(nil), s.tabs...)
 }
 
-// forget drops journals from memory: all when no page has been open for a while, and the least recently requested if
-// there are too many.
+// forget drops journals: all when no page has been open for a while, else the least recently used of too many.
 func (s *Server) forget() {
 	s.mu.Lock()
 	idle := len(s.readers) == 0 && time.Since(s.left) > s.cfg.pace.idle

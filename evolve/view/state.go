@@ -59,6 +59,8 @@ type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	Note  string `json:"note,omitempty"` // an interval, or what the value leaves out
+	// Setting says that it was given and not found; the page shows it apart.
+	Setting bool `json:"setting,omitempty"`
 }
 
 // A meterState is a limit of the budget, or a sum without a limit.

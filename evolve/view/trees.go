@@ -61,8 +61,7 @@ func emptyPatch(program string) (string, bool) {
 	return patch.Patch{Base: p.Base}.String(), err == nil
 }
 
-// treeDiff returns the changes from one tree to another, file by file, or false if the programs are not changes of one
-// base.
+// treeDiff returns the changes from one tree to another by file, or false if the programs are of unlike bases.
 func (b bases) treeDiff(before, after string) ([]lineChange, bool) {
 	from, err := patch.Parse(before)
 	if err != nil {

@@ -1,18 +1,30 @@
-// The summary: what ran, what it found, what it cost, why it ended, and how to run it again.
+// The summary: what ran, what it found, what it cost, and why it ended; and apart, what it was given.
 
 function answerPart() {
+  const facts = el('dl', { class: 'facts' });
+  return {
+    node: card('answer', 'Result', [], facts), name: 'Result',
+    update(run) {
+      refill(facts, run.facts, () => inOrder(run.facts.filter(f => !f.setting)).map(factNode));
+      return run.facts.length > 0;
+    },
+  };
+}
+
+// settingsPart shows what the run was given, and how to run it again.
+function settingsPart() {
   const facts = el('dl', { class: 'facts' });
   const command = el('code', { tabindex: 0 });
   const copy = button('Copy', () => copyText(command), { title: 'Copy the command' });
   const line = el('div', { class: 'command' }, command, copy);
-  const node = card('answer', 'Result', [], facts, line);
   return {
-    node, name: 'Result',
+    node: card('settings', 'Settings', [], facts, line), name: 'Settings',
     update(run) {
-      refill(facts, run.facts, () => inOrder(run.facts).map(factNode));
+      const given = run.facts.filter(f => f.setting);
+      refill(facts, given, () => inOrder(given).map(factNode));
       line.hidden = !run.command;
       refill(command, run.command, () => [run.command]);
-      return run.facts.length > 0;
+      return given.length > 0 || !line.hidden;
     },
   };
 }

@@ -78,8 +78,14 @@ function curveOptions(run, axis, width) {
       markers: { dash: (u, i) => (u.series[i].dash || []).length ? 'dashed' : 'solid' } },
     axes: [Object.assign({ label: axis.name, labelSize: 22, values: (_, vs) => apart(vs, compact, 3) }, side),
       Object.assign({ size: 70, values: (_, vs) => apart(vs, score, 6) }, side)],
+    hooks: { ready: [last], setData: [last], setLegend: [u => u.legend.idx === null && last(u)] },
     cursor: { focus: { prox: 16 }, drag: { x: true, y: false } }, focus: { alpha: 0.3 },
   };
+}
+
+// last has the legend show the last values, as long as no place in the figure is pointed at.
+function last(u) {
+  if (u.cursor.idx === null || u.cursor.idx === undefined) u.setLegend({ idx: u.data[0].length - 1 }, false);
 }
 
 // drawCurves draws the same figure with a pen, for a file.

@@ -1,7 +1,7 @@
 // The page: a header with a tab for each run and study, and the parts that show the chosen run.
 
-const PARTS = [answerPart, metersPart, bestPart, curvesPart, allocationPart, lineagePart, stepperPart, candidatePart,
-  ledgersPart, faultsPart];
+const PARTS = [answerPart, curvesPart, metersPart, settingsPart, bestPart, allocationPart, lineagePart, stepperPart,
+  candidatePart, ledgersPart, faultsPart];
 
 function makeApp(page) {
   const app = { page, tab: 0, run: null, selected: -1, parts: [], asked: new Map() };
@@ -29,13 +29,21 @@ function tabsOf(page) {
   return [...page.runs.map(r => r.name || r.id), ...(page.studies || []).map(s => s.name)];
 }
 
+// titleOf returns the name of the chosen study, or the task and the method of the chosen run, which its file's name begins
+// with; else the page's title.
+function titleOf(app, study) {
+  const task = app.run && app.run.facts.find(f => f.name === 'Task');
+  const method = app.run && /([^/]+)_C\d+_T\d+_/.exec(app.run.name);
+  return task && method ? task.value + ': ' + method[1] : study ? study.name : app.page.title;
+}
+
 // draw shows the chosen tab.
 function draw(app) {
   const names = tabsOf(app.page);
   app.tab = Math.min(app.tab, Math.max(names.length - 1, 0));
   app.run = app.page.runs[app.tab] || null;
-  document.title = oneLine(app.page.title);
-  document.getElementById('title').textContent = oneLine(app.page.title);
+  const study = app.run ? null : app.page.studies[app.tab - app.page.runs.length];
+  document.title = document.getElementById('title').textContent = oneLine(titleOf(app, study));
   app.tabs.hidden = names.length < 2;
   refill(app.tabs, [names, app.tab],
     () => names.map((name, i) => el('button', { type: 'button', role: 'tab', 'data-tab': i,
@@ -49,7 +57,6 @@ function draw(app) {
     part.node.hidden = false; // a part that measures its space must be visible
     part.node.hidden = !app.run || !part.update(app.run);
   }
-  const study = app.run ? null : (app.page.studies || [])[app.tab - app.page.runs.length];
   refill(document.getElementById('study'), study ? app.tab : -1, () => study ? studyNode(study) : []);
   nameParts(app);
 }

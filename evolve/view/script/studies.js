@@ -3,8 +3,7 @@
 function studyNode(study) {
   const id = n => 'study-' + n;
   const cards = [card(id('facts'), study.name, [],
-    el('dl', { class: 'facts' }, ...(study.facts || []).map(factNode)),
-    ...(study.warnings || []).map(w => el('p', { class: 'warning' }, oneLine(w, 1000))))];
+    el('dl', { class: 'facts' }, ...(study.facts || []).map(factNode)), ...warnings(study, false))];
   (study.figures || []).forEach((f, i) => cards.push(card(id('figure-' + i), f.name,
     [button('SVG', () => save(study.name + ' ' + f.name + '.svg', 'image/svg+xml', svgText(f)))],
     el('figure', {}, el('img', { src: 'data:image/svg+xml;base64,' + f.svg, alt: oneLine(f.caption || f.name) }),
@@ -14,7 +13,15 @@ function studyNode(study) {
     cards.push(card(id('table-' + i), t.name, [table.save], table.node));
     table.update((t.rows || []).map((_, k) => k));
   });
+  const open = warnings(study, true);
+  if (open.length) cards.push(card(id('open'), 'What cannot be said yet', [], ...open));
   return cards;
+}
+
+// warnings returns those of a study that say what its runs leave open, or the others, which are on its runs.
+function warnings(study, open) {
+  return (study.warnings || []).filter(w => w.includes(', cannot be said yet: ') === open).map(w =>
+    el('p', { class: 'warning' }, oneLine(w.replace(', cannot be said yet: ', ': '), 1000)));
 }
 
 function svgText(figure) {

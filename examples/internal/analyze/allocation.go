@@ -40,7 +40,7 @@ func armsUsed(runs []allocation) []string {
 		return nil
 	case effective < 1+1e-9 && arms > 1:
 		return []string{fmt.Sprintf("all calls of each of %s went to one arm of %d, so they are single searches: "+
-			"a policy such as ei begins few arms in few rounds, and a smaller --N or a larger budget makes more of them",
+			"a policy such as ei begins few arms in few rounds, and a smaller N or a larger budget makes more of them",
 			count(len(runs), "run"), arms)}
 	}
 	return []string{fmt.Sprintf("calls were spread over %.1f arms of %d (the effective number, mean of %s); "+
