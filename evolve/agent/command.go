@@ -52,8 +52,7 @@ func (c *Command) Name() string { return "agent" }
 func (c *Command) String() string {
 	b := c.Bounds.filled()
 	return fmt.Sprintf("agent.Command(%v, calls=%d, tokens=%d, money=%v, own=%s, instruction=%q)", c.Editor, b.Calls,
-		b.Tokens,
-		b.Money, c.Own.Key, c.Instruction)
+		b.Tokens, b.Money, c.Own.Key, c.Instruction)
 }
 
 // Brief has the child made by a session on the parent. The agent finds the members of the archive, and the newest
@@ -125,8 +124,7 @@ func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command
 	return program, nil
 }
 
-// socketName begins the names of folders for sockets; a number follows. Earlier versions did not claim theirs, so it
-// is none of their names: what may be in use is not swept.
+// socketName begins the names of folders for sockets; a number follows.
 const socketName = "evoalloc-socket-"
 
 // through runs the agent with a model behind a gateway.
@@ -157,14 +155,16 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 	job.Socket, job.Stop = socket, m.stop
 	out, err = c.Editor.Edit(ctx, program, job)
 	s.Close() // no call of it is under way from here on
+	if out.Fault != nil && m.over {
+		out.Fault.Reason += ": " + m.why
+	}
 	if m.err != nil {
 		return out, m.err
 	}
 	return out, broken(ctx, err)
 }
 
-// broken returns the error of something that no program is to blame for: it ends the run, as that of an evaluator does.
-// The end of the context is none.
+// broken returns the error of something that no program is to blame for, which ends the run, unless ctx has ended.
 func broken(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -185,7 +185,8 @@ type meter struct {
 	tokens int
 	money  float64
 	over   bool
-	err    error // that ended the run
+	why    string // it is over
+	err    error  // that ended the run
 }
 
 // ask answers a request of the agent.
@@ -234,7 +235,7 @@ func (m *meter) begin() string {
 // end ends the agent. The caller holds mu.
 func (m *meter) end(why string) {
 	if !m.over {
-		m.over = true
+		m.over, m.why = true, why
 		m.work.Note("ended: " + why)
 		close(m.stop)
 	}

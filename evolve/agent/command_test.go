@@ -65,8 +65,7 @@ func fake(t *testing.T, dir string, level isolation.Level, words ...string) *com
 		t.Fatal(err)
 	}
 	e, err := command.NewEditor(command.Config{Base: dir, Run: append([]string{python, script}, words...),
-		Env:       []string{"PATH"},
-		Isolation: level, Timeout: time.Minute})
+		Env: []string{"PATH"}, Isolation: level, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +109,7 @@ func ran(t *testing.T, tk *tree.Task, c *agent.Command, model llm.LLM, calls int
 	return r
 }
 
-// A real process that speaks both dialects, streamed and not, makes a child, whatever else it tries. Its calls are on the
-// books, and a run that is over does not start it again.
+// A real process that speaks both dialects makes a child, whatever else it tries. A run that is over does not start it.
 func TestCommand(t *testing.T) {
 	t.Setenv("LLM_API_KEY", "sk-real")
 	host, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,12 +133,15 @@ func TestCommand(t *testing.T) {
 		{"earlier", true, 4, 10, ""},
 		{"frozen", false, 4, 0, "frozen"},
 		{"many", true, 7, 0, ""}, // cut at the budget
+		{"frozen", false, 2, 0, "; the agent was stopped: 2 calls are the most"},
 	} {
 		t.Run(tt.words, func(t *testing.T) {
 			tk, dir := answers(t)
 			var asked atomic.Int64
 			c := &agent.Command{Editor: fake(t, dir, isolation.BestEffort, strings.Fields(tt.words)...)}
-			reach(t, c.Editor)
+			if reach(t, c.Editor); tt.calls == 2 {
+				c.Bounds.Calls = 2
+			}
 			state := t.TempDir()
 			r := ran(t, tk, c, counting(&asked), 7, state)
 			child := r.Arms[0].Generations[0].Children[0]
@@ -215,8 +216,7 @@ func TestCommandWithItsOwnLogin(t *testing.T) {
 	}
 }
 
-// Folders of a version that did not claim them may be in use, so they are left alone. Those of killed processes that did are
-// removed.
+// Folders of a version that did not claim them may be in use, so they stay. Those of killed processes are removed.
 func TestFoldersOfEarlierVersions(t *testing.T) {
 	tk, dir := answers(t)
 	c := &agent.Command{Editor: fake(t, dir, isolation.BestEffort, "works")}

@@ -106,6 +106,9 @@ func inFlags(text string) string {
 		"Config.Train[", "train[", "Config.Validation[", "validation[", "Config.HeldOut[", "held_out[",
 		"Config.Open", "--change", "and Frozen", "and --frozen", "Config.Frozen", "--frozen", "Config.Base", "--base",
 		"Config.Build", "--test", "Config.Run", "--score",
+		"calls are the most", "calls are the most, by --agent-calls",
+		"tokens are the most", "tokens are the most, by --agent-tokens",
+		"tokens, which are the most", "tokens, which are the most by --agent-tokens",
 		"Salvage copies what is sound before it", "--resume --salvage goes on from what is sound before it",
 	).Replace(text)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,13 @@ func TestInFlags(t *testing.T) {
 	const of = "404 Not Found (check the URL in Config.BaseURL, and the key in Config.APIKey)"
 	if got, want := inFlags(of), "404 Not Found (check the URL in --api-base or LLM_API_BASE, and the key in LLM_API_KEY)"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A bound that ended an agent is told by its flag.
+func TestBoundsInFlags(t *testing.T) {
+	if got := inFlags("the agent was stopped: 2 calls are the most"); !strings.HasSuffix(got, "2 calls are the most, by --agent-calls") {
+		t.Error(got)
 	}
 }
 
