@@ -31,12 +31,14 @@ func TestAnotherRunIsShownWhole(t *testing.T) {
 
 // A page with a study opens at it, and its tab can be seen among many.
 func TestStudyComesFirst(t *testing.T) {
-	p := pageData{Title: "Many", Studies: []Study{{Name: "the study", Facts: []Fact{{Name: "Runs", Value: "24"}}}}}
+	p := pageData{Title: "Many", Studies: []Study{{Name: "the study", Facts: []Fact{{Name: "Runs", Value: "24"}},
+		Warnings: []string{"m, cannot be said yet: more"}, Tables: []Table{{Name: "t", Head: []string{"a"}}}}}}
 	for range 24 {
 		p.Runs = append(p.Runs, synthetic(20, 2, 1))
 	}
 	tab := reported(t, p)
 	tab.Wait("document.querySelector('#study').textContent.includes('the study')")
+	tab.Wait("document.querySelector('#study').lastElementChild.id === 'study-open'") // below what can be said
 	if !browsertest.Eval[bool](tab, `(() => {
 		const row = document.querySelector('.tabs').getBoundingClientRect();
 		const chosen = document.querySelector('[role=tab][aria-selected=true]').getBoundingClientRect();

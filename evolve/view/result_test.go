@@ -46,8 +46,7 @@ func TestFromResultOfOneSearch(t *testing.T) {
 	res := r.run(t)
 	var file bytes.Buffer
 	if err := json.NewEncoder(&file).Encode(report.NewGreedy(res,
-		report.Header{Task: "sum", Model: adderModel, T: 4, N: 5},
-		40)); err != nil {
+		report.Header{Task: "sum", Model: adderModel, T: 4, N: 5}, 40)); err != nil {
 		t.Fatal(err)
 	}
 	s, err := fromResult("1", "result.json", file.Bytes())
@@ -57,21 +56,22 @@ func TestFromResultOfOneSearch(t *testing.T) {
 	compareSums(t, s, res)
 }
 
-// A result with a held-out score says it, with the gap.
+// A result with a held-out score says it, with the gap, and one with money says what the run cost.
 func TestFromResultHeldOut(t *testing.T) {
 	golden, err := os.ReadFile("../testdata/greedy.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	heldOut := `{"held_out": {"score": 0.5, "searched_score": 0.75, "gap": {"mean": 0.25, "low": 0.125, "high": ` +
+	heldOut := `{"money": 0.16, "held_out": {"score": 0.5, "searched_score": 0.75, "gap": {"mean": 0.25, "low": 0.125, "high": ` +
 		`0.375}, "note": "lower than chance explains"},`
 	s, err := fromResult("1", "x", []byte(strings.Replace(string(golden), "{", heldOut, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := fact(t, s, "Held out")
-	if want := "the search's own score is 0.75, 0.25 more (95 % interval 0.125 to 0.375); lower than chance explains"; f.Value != "0.5" || f.Note != want {
-		t.Errorf("held out: %q, %q", f.Value, f.Note)
+	const want = "the search's own score is 0.75, 0.25 more (95 % interval 0.125 to 0.375); lower than chance explains"
+	if f.Value != "0.5" || f.Note != want || fact(t, s, "Money").Value != "0.16" {
+		t.Errorf("held out: %q, %q, of %+v", f.Value, f.Note, s.Facts)
 	}
 }
 
