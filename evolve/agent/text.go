@@ -21,8 +21,7 @@ func textForm(tools []llm.Tool) string {
 	return b.String()
 }
 
-// callsIn returns the tool calls in the blocks of a reply. A block that is not valid JSON becomes a call of an unknown
-// tool, so the model gets an error in return.
+// callsIn returns the tool calls in the blocks of a reply. A block of no valid JSON becomes a call of an unknown tool.
 func callsIn(reply string) (calls []llm.ToolCall) {
 	for block := range fence.Blocks(fence.WithoutThinking(reply)) {
 		if block.Info != "tool" {
