@@ -96,7 +96,7 @@ func (a *auditor) judge(next *eval.Audit) {
 }
 
 // second is an evaluator under another name, so that a journal does not confuse its results with those of the search's
-// evaluator if both print alike. It is equal to another second of an equal evaluator.
+// evaluator if both print alike.
 type second struct{ eval.Evaluator }
 
 func (s second) String() string {

@@ -27,7 +27,7 @@ var files embed.FS
 var parts = []string{
 	"text", "element", "format", "colour", "data", "run", "pen", "save", "table", "program", "diff",
 	"answer", "meters", "best", "curves", "allocation", "layout", "lineage", "explore", "stepper",
-	"candidate", "ledgers", "faults", "studies", "help", "live", "main",
+	"candidate", "ledgers", "faults", "studies", "live", "main",
 }
 
 // script returns the page's one script: uPlot, and then the parts in a scope of their own.

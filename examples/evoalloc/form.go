@@ -18,8 +18,7 @@ type form struct {
 }
 
 func (s search) form(t task.Task, spec llm.Model, asked []llm.Model, policy bandit.Policy) form {
-	header := report.Header{Task: t.Name(), Model: spec, Asked: asked, T: s.T, N: s.N, Breadth: s.Children(),
-		Kind: s.kind}
+	header := report.Header{Task: t.Name(), Model: spec, Asked: asked, T: s.T, N: s.N, Breadth: s.Children(), Kind: s.kind}
 	f := form{one: header, seed: s.seed}
 	if a := s.allocates; a != nil {
 		f.several = &report.BanditHeader{

@@ -1,5 +1,4 @@
-// Evoalloc evolves programs with language models, and shows, compares and exports the results. Each command is a file
-// here, or a package in examples/internal if it has several files.
+// Evoalloc evolves programs with language models, and shows, compares and exports the results.
 //
 //	go install github.com/evoalloc/evoalloc/examples/evoalloc@latest
 //	evoalloc                # what commands there are

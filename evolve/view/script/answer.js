@@ -11,7 +11,6 @@ function answerPart() {
   };
 }
 
-// settingsPart shows what the run was given, and how to run it again.
 function settingsPart() {
   const facts = el('dl', { class: 'facts' });
   const command = el('code', { tabindex: 0 });
@@ -35,9 +34,7 @@ function inOrder(facts) {
   return [...facts].sort((a, b) => place(a) - place(b));
 }
 
-function isLong(fact) {
-  return fact.value.length > 60;
-}
+const isLong = fact => fact.value.length > 60;
 
 // factNode shows a fact as a name, a value and a note.
 function factNode(fact) {

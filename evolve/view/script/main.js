@@ -15,9 +15,7 @@ function makeApp(page) {
   app.status = el('span', { class: 'status', role: 'status' });
   app.link = el('span', { class: 'link-state', role: 'status' });
   app.nav = el('nav', { 'aria-label': 'Parts of this page' });
-  const help = helpDialog();
-  const tools = el('div', { class: 'tools' }, app.link, page.live ? button('Save report', () => saveReport(app)) : null,
-    button('?', () => help.showModal(), { title: 'Keys', 'aria-label': 'Help on keys' }));
+  const tools = el('div', { class: 'tools' }, app.link, page.live ? button('Save report', () => saveReport(app)) : null);
   document.getElementById('head').append(app.status, tools, app.tabs);
   document.getElementById('main').replaceChildren(app.nav,
     el('div', { id: 'view', role: 'tabpanel' }, ...app.parts.map(p => p.node), el('div', { id: 'study' })));
