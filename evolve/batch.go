@@ -564,8 +564,9 @@ func (l *batch) parse(b Brief, text string) (program, mended string, err error) 
 	}
 	if b.Parse != nil {
 		program, err = b.Parse(text)
-	} else if program, err = task.ParseAs(l.Task, b.Form, parent.Program, text); err == nil {
-		mended = task.Mended(l.Task, b.Form, parent.Program, text)
+	} else {
+		program, mended, err = task.Parse(l.Task,
+			task.Reply{Text: text, Parent: parent.Program, Form: b.Form, Part: b.Part})
 	}
 	if err == nil && program == "" {
 		err = errors.New("the reply holds no program")

@@ -64,7 +64,7 @@ type Child struct {
 	Seed     uint32            // of its request
 	Attempts []llm.Attempt     // oldest first; what it cost; none if no model was asked
 	Err      string            // why it has no program or score; "" otherwise
-	Mended   string            // what its reply left out and the task put back, see [task.Mended]; "" for nothing
+	Mended   string            // what its reply left out and the task put back, see [task.Parse]; "" for nothing
 	// Hash names the program, which a Result does not keep, as journals do: the key of its record. [Run] sets it. ""
 	// without a program.
 	Hash string

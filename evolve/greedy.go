@@ -28,9 +28,10 @@ type GreedyConfig struct {
 	Breadth Breadth
 	// MaxGenerations is when the search is done; 0 means never.
 	MaxGenerations int
-	// Strict keeps the parent at a tie, as the BaSE paper's search does. Otherwise a child that scores the same as the
-	// best program replaces it as the parent, so that the search drifts over programs of equal score. The best program is
-	// the first of its score either way.
+	// Strict keeps the parent at a tie and takes the first program of a reply, as the BaSE paper's search does. Otherwise
+	// a child that scores the same as the best program replaces it as the parent, so that the search drifts over programs
+	// of equal score, and the last whole program of a reply counts ([task.Reply]). The best program is the first of its
+	// score either way.
 	Strict bool
 	// Window is how many children are under way at once; 0 means all N. With fewer than N a better child is
 	// the parent of those briefed after it. One generation of 512 children with a window of 64 is a
@@ -195,6 +196,9 @@ func (g *Greedy) parent() (eval.Candidate, int) {
 func (g *Greedy) brief(i int) Brief {
 	parent, id := g.parent()
 	ask := task.Ask{Parents: []eval.Candidate{parent}}
+	if g.cfg.Strict {
+		ask.Form = task.AsFirst
+	}
 	if g.of != id {
 		g.of, g.prompt = id, g.cfg.Task.Prompt(ask)
 	}

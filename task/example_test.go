@@ -158,7 +158,7 @@ func ExampleTask() {
 func ExampleAs() {
 	t := polite{newVowels()}
 	_, itself := task.As[polite](t)
-	_, inside := task.As[task.ParentParser](t)
+	_, inside := task.As[task.ReplyParser](t)
 	_, neither := task.As[interface{ Fingerprint() string }](t)
 	fmt.Println(itself, inside, neither)
 	// Output: true true false
@@ -192,9 +192,20 @@ func ExampleFence() {
 	// ````
 }
 
+// A model drafts first and corrects last.
+func ExampleReply() {
+	const parent = "def f(x):\n    return x\n"
+	reply := "<think>\n2 * x?\n</think>\n```python\ndef f(x):\n    return 2x\n```\nNo, like this:\n\n" +
+		"```python\ndef f(x):\n    return 2 * x\n```\nTry it:\n```python\nprint(f(2))\n```\n"
+	program, _, err := task.Reply{Text: reply, Parent: parent, Language: "python"}.Parse()
+	fmt.Println(program, err)
+	// Output:
+	// def f(x):
+	//     return 2 * x <nil>
+}
+
 // The reply changes one line of the parent.
-func ExampleParseDiff() {
-	parent := "x = 1\ny = 2\n"
+func ExampleReply_diff() {
 	reply := `Smaller:
 <<<<<<< SEARCH
 y = 2
@@ -202,27 +213,14 @@ y = 2
 y = 1
 >>>>>>> REPLACE
 `
-	program, err := task.ParseDiff(parent, reply, "python")
-	fmt.Printf("%q %v\n", program, err)
-	_, err = task.ParseDiff("x = 1\ny = 3\n", reply, "python")
-	fmt.Println(err)
+	for _, parent := range []string{"x = 1\ny = 2\n", "if x:\n    y=2\n", "x = 1\ny = 3\n"} {
+		program, _, err := task.Reply{Text: reply, Parent: parent, Form: task.AsDiff}.Parse()
+		fmt.Printf("%q %v\n", program, err)
+	}
 	// Output:
 	// "x = 1\ny = 1\n" <nil>
-	// task: no program in the reply: block 1 of 1 matches nothing: for its "y = 2" the nearest is line 2, "y = 3"
-}
-
-// The model may change what stands between the markers, and nothing else.
-func ExampleRestoreOutside() {
-	parent := "seed(1)\n# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\n"
-	child := "seed(2)\n# EVOLVE-BLOCK-START\nx = 2\n# EVOLVE-BLOCK-END\n"
-	program, err := task.RestoreOutside(parent, child)
-	fmt.Printf("%s%v\n", program, err)
-	// Output:
-	// seed(1)
-	// # EVOLVE-BLOCK-START
-	// x = 2
-	// # EVOLVE-BLOCK-END
-	// <nil>
+	// "if x:\n    y = 1\n" <nil>
+	// "" task: no program in the reply: block 1 of 1 matches nothing: its line "y = 2" is not in the program
 }
 
 // A reply that changes nothing but what it must not costs no evaluation.
@@ -239,24 +237,26 @@ func ExampleErrUnchanged() {
 }
 
 // Tasks whose replies are diffs need the parent to read them.
-func ExampleParseAs_parent() {
+func ExampleParse() {
 	t, err := task.New(task.Spec{Name: "vowels", Initial: "hello\n", Evaluator: eval.Func(vowels), Diffs: true})
 	if err != nil {
 		panic(err)
 	}
 	reply := "<<<<<<< SEARCH\nhallo\n=======\naoelu\n>>>>>>> REPLACE"
-	fmt.Println(task.ParseAs(t, task.AsTask, "hallo\n", reply))
-	// Output:
-	// aoelu
-	//  <nil>
+	program, _, err := task.Parse(t, task.Reply{Text: reply, Parent: "hallo\n"})
+	fmt.Printf("%q %v\n", program, err)
+	// Output: "aoelu\n" <nil>
 }
 
 // A task of one's own may read replies with the parent at hand.
 type appended struct{ task.Task }
 
-func (appended) ParseFrom(parent, reply string) (string, error) { return parent + reply, nil }
+func (appended) ParseReply(r task.Reply) (program, mended string, err error) {
+	return r.Parent + r.Text, "", nil
+}
 
-func ExampleParentParser() {
-	fmt.Println(task.ParseAs(appended{newVowels()}, task.AsTask, "ab", "cd"))
+func ExampleReplyParser() {
+	program, _, err := task.Parse(appended{newVowels()}, task.Reply{Text: "cd", Parent: "ab"})
+	fmt.Println(program, err)
 	// Output: abcd <nil>
 }

@@ -22,6 +22,7 @@ func TestForms(t *testing.T) {
 		{"whole by itself, asked for a diff", false, AsDiff, diff, "a\nB\nc", "<<<<<<< SEARCH"},
 		{"asked for a diff, a whole program will do", false, AsDiff, "```\nx\n```", "x", "<<<<<<< SEARCH"},
 		{"diffs by itself", true, AsTask, diff, "a\nB\nc", "<<<<<<< SEARCH"},
+		{"the paper's", false, AsFirst, "```\nx\n```\n```\nyyyy\n```", "x", "one complete program"},
 		{"diffs by itself, asked for all", true, AsWhole, "```\nx\n```", "x", "one complete program"},
 		{"a diff that fits nothing", false, AsDiff, strings.Replace(diff, "\nb\n", "\nz\n", 1), "", "<<<<<<< SEARCH"},
 	} {
@@ -36,7 +37,8 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: the prompt does not ask for %q:\n%s", tt.reason, tt.asks, p)
 		}
 		for _, of := range []Task{tk, WithEvaluator(tk, length)} {
-			if got, err := ParseAs(of, tt.form, "a\nb\nc", tt.reply); got != tt.want || (err == nil) != (tt.want != "") {
+			got, _, err := Parse(of, Reply{Text: tt.reply, Parent: "a\nb\nc", Form: tt.form})
+			if got != tt.want || (err == nil) != (tt.want != "") {
 				t.Errorf("%s: %q, %v; want %q", tt.reason, got, err, tt.want)
 			}
 		}
@@ -44,13 +46,13 @@ func TestForms(t *testing.T) {
 }
 
 // A task that knows one form alone is read in that one.
-func TestParseAsWithoutForms(t *testing.T) {
+func TestParseWithoutForms(t *testing.T) {
 	tk, err := New(spec1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := struct{ Task }{tk}
-	if got, err := ParseAs(plain, AsDiff, "p", "```\nx\n```"); got != "x" || err != nil {
+	if got, _, err := Parse(plain, Reply{Text: "```\nx\n```", Parent: "p", Form: AsDiff}); got != "x" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }

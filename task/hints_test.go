@@ -114,7 +114,6 @@ type parted struct{ task.Task }
 func (parted) Fingerprint() string                             { return "scores" }
 func (parted) Ext() string                                     { return ".odd" }
 func (parted) PartNames(string) []string                       { return []string{"all"} }
-func (parted) ParsePart(_, _, reply string) (string, error)    { return reply, nil }
 func (parted) Parts(string, int) ([]eval.Evaluator, error)     { return nil, nil }
 func (parted) Join(string, []eval.Result) (eval.Result, error) { return eval.Result{Score: 7}, nil }
 func (parted) HeldOut(context.Context, string) (eval.Result, error) {
@@ -135,7 +134,7 @@ func TestWithHintsKeepsWhatATaskCan(t *testing.T) {
 	if _, ok := task.As[task.Partitioner](hinted); !ok || task.Ext(hinted) != ".odd" {
 		t.Error("the parts of programs or their ending are lost")
 	}
-	if _, ok := task.As[task.FormParser](task.WithHints(hinting(t), none)); !ok {
+	if _, ok := task.As[task.ReplyParser](task.WithHints(hinting(t), none)); !ok {
 		t.Error("the forms are lost")
 	}
 	if r, ok, err := task.HeldOut(t.Context(), hinted, "x"); !ok || err != nil || r.Score != 8 {

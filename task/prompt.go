@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/edit"
 	"github.com/evoalloc/evoalloc/internal/fence"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -22,7 +23,7 @@ const maxReason = 500
 const maxMetrics = 400
 
 // Fence returns program as a block tagged with language, between fences longer than any run of backticks in it.
-// [ParseProgram] restores it exactly, except that "\r\n" becomes "\n".
+// [ParseProgram] restores it exactly, except that "\r\n" becomes "\n" and indentation that all lines share goes.
 func Fence(program, language string) string { return fence.Wrap(program, language) }
 
 // prompt is the default prompt, which [Spec] describes.
@@ -114,11 +115,11 @@ const markersNote = "Change only what stands between a line with EVOLVE-BLOCK-ST
 // diffFormat is the format of a reply in blocks; %s is the program that it changes.
 const diffFormat = `Reply with nothing but the changes to %s, as one or more blocks of this form:
 
-` + searchLine + `
+` + edit.SearchLine + `
 lines of the program
-` + middleLine + `
+` + edit.MiddleLine + `
 lines to put in their place
-` + replaceLine + `
+` + edit.ReplaceLine + `
 
 The lines after SEARCH have to be whole lines, copied exactly, indentation included, and as many as it takes to stand in the program once only. Blocks are applied in order.
 `

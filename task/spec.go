@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/internal/edit"
+	"github.com/evoalloc/evoalloc/internal/lex"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -21,12 +23,14 @@ import (
 // parent is its score to six decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in
 // a block made by [Fence], without line ends at its end; and Feedback's metrics and artifacts, sorted by name, in
 // quoted lines ("> "), so that nothing but programs stands in blocks. So is the program of a section, with its metrics
-// alone. Without parents it shows the initial program. The parser is [ParseProgram], or [ParseDiff] if Diffs is set. If
-// Initial has lines with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END, the model may change only the lines between them: the
-// prompt says so, and [RestoreOutside] enforces it, even if a reply leaves the markers out ([Mended]); a reply without
-// changes between them is [ErrUnchanged].
+// alone. Without parents it shows the initial program. The parser is [Reply]'s.
 //
-// The task is a [ParentParser]; its Parse uses the initial program as the parent.
+// If Initial has lines with EVOLVE-BLOCK-START and EVOLVE-BLOCK-END in comments, the model may change only the lines
+// between them. The prompt says so, and what lies outside of them is restored to the byte, even if a reply leaves
+// markers out, as long as the text around the blocks says where they stand. A reply without changes between them is
+// [ErrUnchanged].
+//
+// The task is a [ReplyParser]; its Parse uses the initial program as the parent.
 type Spec struct {
 	// Name is the task's name in flags, paths and tables: letters, digits, "-", "_" and "." after the first, at most 100
 	// bytes. Required.
@@ -62,7 +66,7 @@ func New(s Spec) (Task, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	s.Ext = cmp.Or(s.Ext, extOf(s.Language))
+	s.Ext = cmp.Or(s.Ext, lex.Ext(s.Language))
 	return &spec{s.Evaluator, s, s.marked()}, nil
 }
 
@@ -88,7 +92,7 @@ func (s Spec) validate() error {
 	if err := checkText(s.System); err != nil {
 		return fmt.Errorf("task: %s: Spec.System: %w", s.Name, err)
 	}
-	if _, err := splitMarked(s.Initial); err != nil && !s.IgnoreMarkers {
+	if _, err := edit.Marked(s.Initial); err != nil && !s.IgnoreMarkers {
 		return fmt.Errorf("task: %s: the EVOLVE-BLOCK markers of Spec.Initial: %w (IgnoreMarkers takes them for comments)",
 			s.Name, err)
 	}
@@ -97,8 +101,8 @@ func (s Spec) validate() error {
 
 // marked reports whether Initial has blocks that are enforced.
 func (s Spec) marked() bool {
-	m, err := splitMarked(s.Initial)
-	return err == nil && len(m.inside) > 0 && !s.IgnoreMarkers
+	marked, err := edit.Marked(s.Initial)
+	return marked && err == nil && !s.IgnoreMarkers
 }
 
 // checkName returns an error if name cannot be one element of a path.
@@ -155,8 +159,7 @@ type spec struct {
 
 var (
 	_ Task         = (*spec)(nil)
-	_ ParentParser = (*spec)(nil)
-	_ FormParser   = (*spec)(nil)
+	_ ReplyParser  = (*spec)(nil)
 	_ eval.Sampler = (*spec)(nil)
 )
 
@@ -165,54 +168,22 @@ func (t *spec) EvaluateSample(ctx context.Context, program string, sample int) (
 	return eval.EvaluateSample(ctx, t.Evaluator, program, sample)
 }
 
-func (t *spec) Name() string                       { return t.s.Name }
-func (t *spec) Initial() string                    { return t.s.Initial }
-func (t *spec) Ext() string                        { return t.s.Ext }
-func (t *spec) Prompt(ask Ask) []llm.Message       { return prompt(t.s, ask) }
-func (t *spec) Parse(reply string) (string, error) { return t.ParseFrom(t.s.Initial, reply) }
-
-func (t *spec) ParseFrom(parent, reply string) (string, error) {
-	return t.ParseAs(AsTask, parent, reply)
+func (t *spec) Name() string                 { return t.s.Name }
+func (t *spec) Initial() string              { return t.s.Initial }
+func (t *spec) Ext() string                  { return t.s.Ext }
+func (t *spec) Prompt(ask Ask) []llm.Message { return prompt(t.s, ask) }
+func (t *spec) Parse(reply string) (string, error) {
+	program, _, err := t.ParseReply(Reply{Text: reply, Parent: t.s.Initial})
+	return program, err
 }
 
-func (t *spec) ParseAs(form Form, parent, reply string) (string, error) {
-	program, err := t.read(form, parent, reply)
-	if err != nil || !t.marked {
-		return program, err
+// ParseReply reads a reply in the form that the task has for it.
+func (t *spec) ParseReply(r Reply) (program, mended string, err error) {
+	if r.Form.diffs(t.s.Diffs) {
+		r.Form = AsDiff
 	}
-	kept, err := RestoreOutside(parent, program)
-	switch {
-	case err != nil:
-		return "", err
-	case kept == parent && program != parent:
-		return "", fmt.Errorf("%w between the EVOLVE-BLOCK markers: what lies outside is kept as it was", ErrUnchanged)
-	case kept == parent:
-		return "", fmt.Errorf("%w: its program is the one it was shown", ErrUnchanged)
-	}
-	return kept, nil
-}
-
-// Mended reports whether the reply has a program without the markers, which ParseAs restores.
-func (t *spec) Mended(form Form, parent, reply string) string {
-	program, err := t.read(form, parent, reply)
-	if err != nil || !t.marked {
-		return ""
-	}
-	made, err := splitMarked(program)
-	if err != nil || len(made.inside) > 0 {
-		return ""
-	}
-	if _, err := RestoreOutside(parent, program); err != nil {
-		return ""
-	}
-	return "the EVOLVE-BLOCK markers"
-}
-
-func (t *spec) read(form Form, parent, reply string) (string, error) {
-	if form.diffs(t.s.Diffs) {
-		return ParseDiff(parent, reply, t.s.Language)
-	}
-	return ParseProgram(reply, t.s.Language)
+	r.Language, r.Marked = t.s.Language, t.marked
+	return r.Parse()
 }
 
 // String names the task and its language.

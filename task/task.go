@@ -30,9 +30,15 @@ type Ask struct {
 	// Bounds are the most tokens that each may take, in place of their own; nil means their own. See [WithBounds].
 	Bounds      Bounds
 	Instruction string // "" means: rewrite the program to raise its score
-	// Form is the form of the reply, which [ParseAs] reads; 0 means the task's own.
-	Form Form
+	Form        Form   // of the reply; 0 means the task's own
 	// Part names the part of the first parent to change; "" means all of it. The reply must be the new text of that part
-	// alone, which the ParsePart of a [Partitioner] reads.
+	// alone, which the ParseReply of a [Partitioner] reads.
 	Part string
+}
+
+// A Partitioner is a [ReplyParser] whose programs consist of named parts, which a search can change one at a time
+// ([Ask].Part). Find it with [As].
+type Partitioner interface {
+	// PartNames returns the distinct names of a program's parts in order, at least one.
+	PartNames(program string) []string
 }

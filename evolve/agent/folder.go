@@ -49,7 +49,9 @@ func (s single) WithFile(program, path, text string) (string, error) {
 }
 
 func (s single) Canonical(parent, program string) (string, error) {
-	return task.ParseAs(s.Task, task.AsWhole, parent, task.Fence(program, task.LanguageOf(task.Ext(s.Task))))
+	made, _, err := task.Parse(s.Task, task.Reply{Text: task.Fence(program, task.LanguageOf(task.Ext(s.Task))),
+		Parent: parent, Form: task.AsWhole})
+	return made, err
 }
 
 func (s single) WithoutFile(string, string) (string, error) {

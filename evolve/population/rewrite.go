@@ -52,10 +52,8 @@ func (v *View) inTurn(b *evolve.Brief) {
 	if !ok {
 		return
 	}
-	parent := v.Parent.Program
-	if names := t.PartNames(parent); len(names) > 1 {
-		part := names[(v.Parent.ID+v.Parent.Asked)%len(names)]
-		b.Part, b.Parse = part, func(reply string) (string, error) { return t.ParsePart(part, parent, reply) }
+	if names := t.PartNames(v.Parent.Program); len(names) > 1 {
+		b.Part = names[(v.Parent.ID+v.Parent.Asked)%len(names)]
 	}
 }
 

@@ -15,8 +15,11 @@
 package fence
 
 import (
+	"cmp"
 	"iter"
 	"strings"
+
+	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // A Block is one fenced block of a text.
@@ -93,19 +96,65 @@ func Blocks(text string) iter.Seq[Block] {
 	}
 }
 
-// Leading returns the block that opens in the first line of text, and false if none does. It reads no further than the
-// end of that block.
-func Leading(text string) (Block, bool) {
-	s := scanner{text: text}
-	if s.line(); !s.open {
-		return Block{}, false
+// Programs yields the blocks of text as [Blocks] does, but a fence within a string, a comment or brackets of a block's
+// program does not end the block if a later one does. language is that of untagged blocks.
+func Programs(text, language string) iter.Seq[Block] {
+	return func(yield func(Block) bool) {
+		s, budget := scanner{text: text}, 16*len(text) // bytes that may be read again
+		for s.pos < len(text) {
+			within := s
+			b, ok := s.line()
+			if ok && lex.Open(cmp.Or(b.Language(), language), b.raw) {
+				within.pos = s.pos
+				if longer, found := within.beyond(b, cmp.Or(b.Language(), language), &budget); found {
+					b, s = longer, within
+				}
+			}
+			if ok && !yield(b) {
+				return
+			}
+		}
+		if s.open {
+			yield(s.block(len(text), len(text), false))
+		}
 	}
-	for s.pos < len(text) {
-		if b, ok := s.line(); ok {
+}
+
+// beyond returns the block that b is the beginning of, up to the first fence, or the end of the text, at which its
+// program is whole and the fences within are pairs. It takes its bytes from budget.
+func (s *scanner) beyond(b Block, language string, budget *int) (Block, bool) {
+	in, pairs := *s, false // b ends at the first of a pair
+	for s.pos < len(s.text) {
+		next, ok := s.line()
+		if !ok && s.pos < len(s.text) {
+			continue
+		}
+		if !ok {
+			next = Block{Info: b.Info, Begin: in.begin, End: s.pos, raw: s.text[in.body:], indent: b.indent}
+		}
+		if *budget -= len(next.raw); *budget < 0 {
+			return b, false
+		}
+		if pairs && (next.Closed && !s.open || !ok) && !lex.Open(language, next.raw) {
+			s.open = false
+			return next, true
+		}
+		in.pos = s.pos
+		*s, pairs = in, !pairs
+	}
+	return b, false
+}
+
+// Leading returns the first of [Programs] if it opens in the first line of text, and false if none does. It reads
+// no further than the end of that block, unless this ends within a string.
+func Leading(text, language string) (Block, bool) {
+	s := scanner{text: text}
+	if s.line(); s.open {
+		for b := range Programs(text, language) {
 			return b, true
 		}
 	}
-	return s.block(len(text), len(text), false), true
+	return Block{}, false
 }
 
 // A scanner goes through a text line by line.

@@ -73,8 +73,8 @@ func FuzzBlocks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		end := 0
-		leading, ok := Leading(text)
-		for b := range Blocks(text) {
+		leading, ok := Leading(text, "")
+		for b := range Programs(text, "") {
 			if begins := b.Begin == 0; end == 0 && (begins != ok || begins && b != leading) {
 				t.Fatalf("%q: the first block is %+v, and Leading returned %+v, %v", text, b, leading, ok)
 			}

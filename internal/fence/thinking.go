@@ -1,58 +1,113 @@
 package fence
 
-import "strings"
-
-// The tags around what a model thinks before it answers.
-const (
-	openThink  = "<think>"
-	closeThink = "</think>"
+import (
+	"regexp"
+	"strings"
 )
 
-// WithoutThinking returns text without the thinking that it begins with.
-func WithoutThinking(text string) string {
-	text = strings.TrimPrefix(text, "\uFEFF")
-	for {
-		thinking, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n\v\f\uFEFF"), openThink)
-		if !ok {
-			return text[strayClose(text):]
-		}
-		if _, text, ok = strings.Cut(thinking, closeThink); !ok {
-			return ""
-		}
-	}
-}
+// The tags around what a model thinks before it answers.
+const thinkTag = `(?:(?:seed:)?think|thinking|thoughts?|reasoning|reflection|scratchpad)`
 
-// strayClose returns where the last closing tag without an opening one ends, 0 if there is none: one
-// that begins or ends a line and does not stand in a closed block, where it belongs to a program.
-func strayClose(text string) int {
-	if !strings.Contains(text, closeThink) {
-		return 0
+var (
+	opensThinking  = regexp.MustCompile(`(?i)^[ \t\x{FEFF}]*[<\[◁]` + thinkTag + `(?:\s[^<>\n]*)?[>\]▷]`)
+	closesThinking = regexp.MustCompile(`(?i)[<\[◁]/` + thinkTag + `[ \t]*[>\]▷]`)
+	// strayClosing is a closing tag that begins or ends its line.
+	strayClosing = regexp.MustCompile(`(?im)^[ \t]*[<\[◁]/` + thinkTag + `[ \t]*[>\]▷]|[<\[◁]/` + thinkTag + `[ \t]*[>\]▷][ \t]*$`)
+)
+
+// The heads of harmony's channels, with their special tokens and where a server has dropped these, and what ends one.
+var (
+	channel     = regexp.MustCompile(`<\|channel\|>\s*(\w+)[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>`)
+	channelEnd  = regexp.MustCompile(`<\|(?:end|return|call)\|>\s*(?:<\|start\|>|$)|<\|start\|>assistant|<\|channel\|>`)
+	bareStart   = regexp.MustCompile(`^(?:assistant)?(?:analysis|commentary)`)
+	bareChannel = regexp.MustCompile(`assistant(analysis|commentary|final)`)
+	unfinished  = regexp.MustCompile(`^analysis[A-Z]`)
+)
+
+const white = " \t\r\n\v\f\uFEFF"
+
+// WithoutThinking returns text, whose lines end in "\n", without the model's thinking. That is
+//
+//   - all but the final channel, if the text has harmony's channels,
+//   - each section between tags such as <think> and </think>, the first of which begins a line outside of the blocks,
+//     up to the end of the text if nothing closes it,
+//   - everything up to a closing tag without an opening one, since some templates put that into the prompt. Such a tag
+//     begins or ends a line outside of the closed blocks.
+//
+// It takes time linear in the length of text.
+func WithoutThinking(text string) string {
+	text = withoutSections(finalChannel(text))
+	if !closesThinking.MatchString(text) {
+		return text
 	}
 	end, pos := 0, 0
+	stray := func(to int) {
+		if all := strayClosing.FindAllStringIndex(text[pos:to], -1); len(all) > 0 {
+			end = pos + all[len(all)-1][1]
+		}
+	}
 	for b := range Blocks(text) {
-		if b.Closed {
-			end = max(end, lastClose(text, pos, b.Begin))
+		if b.Closed { // in which a tag belongs to a program
+			stray(b.Begin)
 			pos = b.End
 		}
 	}
-	return max(end, lastClose(text, pos, len(text)))
+	stray(len(text))
+	return text[end:]
 }
 
-// lastClose returns where the last closing tag of text[from:to] that begins or ends a line ends, 0
-// if there is none. from and to are where lines begin.
-func lastClose(text string, from, to int) int {
-	end := 0
-	for pos := from; pos < to; {
-		line, _, _ := strings.Cut(text[pos:to], "\n")
-		bare := strings.TrimRight(line, " \t")
-		left := len(bare) - len(strings.TrimLeft(bare, " \t"))
-		switch {
-		case strings.HasSuffix(bare, closeThink):
-			end = pos + len(bare)
-		case strings.HasPrefix(bare[left:], closeThink):
-			end = pos + left + len(closeThink)
-		}
-		pos += len(line) + 1
+// finalChannel returns the text of the final channels, or text if it has none of harmony's channels.
+func finalChannel(text string) string {
+	bare := strings.Trim(text, white)
+	switch {
+	case strings.HasPrefix(bare, "<|") && channel.MatchString(bare) || channel.MatchString(Outside(text)):
+		return finals(bare, channel, channelEnd)
+	case bareStart.MatchString(bare) && bareChannel.MatchString(bare):
+		return finals(bare, bareChannel, bareChannel)
+	case unfinished.MatchString(bare):
+		return ""
 	}
-	return end
+	return text
+}
+
+func finals(text string, head, end *regexp.Regexp) string {
+	var found []string
+	for _, m := range head.FindAllStringSubmatchIndex(text, -1) {
+		if rest := text[m[1]:]; text[m[2]:m[3]] == "final" {
+			if e := end.FindStringIndex(rest); e != nil {
+				rest = rest[:e[0]]
+			}
+			found = append(found, rest)
+		}
+	}
+	return strings.Join(found, "\n")
+}
+
+// withoutSections returns text without the sections of thinking that have an opening tag.
+func withoutSections(text string) string {
+	text = strings.TrimPrefix(text, "\uFEFF")
+	var b strings.Builder
+	s, at, closes := scanner{text: text}, 0, true // at is where the text begins that is not in b yet
+	for s.pos < len(text) {
+		line, _, _ := strings.Cut(text[s.pos:], "\n")
+		if tag := opensThinking.FindStringIndex(line); tag != nil && !s.open {
+			begin, end := s.pos, len(text)
+			var closing []int
+			if closes {
+				closing = closesThinking.FindStringIndex(text[begin+tag[1]:])
+			}
+			if closes = closing != nil; closes {
+				end = begin + tag[1] + closing[1]
+			}
+			first := b.Len() == 0 && strings.Trim(text[at:begin], white) == ""
+			if closes || first || strings.Trim(line[tag[1]:], white) == "" {
+				b.WriteString(text[at:begin])
+				s.pos, at = end, end
+				continue
+			}
+		}
+		s.line()
+	}
+	b.WriteString(text[at:])
+	return b.String()
 }

@@ -48,13 +48,13 @@ func language(comment string, str ...string) Language {
 
 func (l Language) indented() Language { return Language{l.tokens, true} }
 
-// Sure returns the language that goes by name, one of those of [task.LanguageOf]. It reports false, with Text, for a
-// language that is not known well enough to say that two programs with the same tokens but for comments do the same.
-func Sure(name string) (Language, bool) {
-	switch name {
+// Sure returns the language that goes by tag. It reports false, with Text, for a language that is not known well enough
+// to say that two programs with the same tokens but for comments do the same.
+func Sure(tag string) (Language, bool) {
+	switch Name(tag) {
 	case "javascript", "typescript":
 		return JavaScript, true
-	case "go", "golang":
+	case "go":
 		return Go, true
 	case "c", "c++", "cuda", "rust", "zig", "c#", "java", "kotlin", "scala", "swift":
 		return c, true
@@ -67,16 +67,11 @@ func Sure(name string) (Language, bool) {
 // Likely returns the language that goes by tag, or the one that program looks to be in if tag names none. A language
 // that is not known is taken for one like C.
 func Likely(tag, program string) Language {
-	switch tag = strings.ToLower(tag); tag {
-	case "js", "node", "nodejs", "mjs", "cjs", "ts":
-		return JavaScript
-	case "py", "python3", "py3", "ruby", "rb", "perl", "pl", "shell", "sh", "bash", "yaml", "yml", "toml", "r", "julia", "jl":
+	switch Name(tag) {
+	case "ruby", "perl", "shell", "yaml", "toml", "r", "julia":
 		return Python
-	case "", "text", "txt", "plaintext":
-		if pythonLine.MatchString(program) {
-			return Python
-		}
-		return JavaScript
+	case "", "text":
+		return guess(program)
 	}
 	if l, ok := Sure(tag); ok {
 		return l
@@ -84,4 +79,48 @@ func Likely(tag, program string) Language {
 	return c
 }
 
-var pythonLine = regexp.MustCompile(`(?m)^(def|class|import|from) |^#|:[ \t]*$`)
+var (
+	pythonLine = regexp.MustCompile(`(?m)^(def|class|import|from) |^#|:[ \t]*$`)
+	goLine     = regexp.MustCompile(`(?m)^(package|func) `)
+)
+
+// guess returns the language that program looks to be in.
+func guess(program string) Language {
+	switch {
+	case goLine.MatchString(program):
+		return Go
+	case pythonLine.MatchString(program):
+		return Python
+	}
+	return JavaScript
+}
+
+// Open reports whether program, of the language that goes by tag, ends within a string, a comment or a bracket. It is
+// false for languages of which [Sure] is not. It takes time linear in the length of program.
+func Open(tag, program string) bool {
+	lang, sure := Sure(tag)
+	if !sure {
+		return false
+	}
+	depth, last := 0, Token{Kind: Operator}
+	for _, last = range lang.Tokens(program) {
+		if last.Kind != Operator {
+			continue
+		}
+		switch program[last.Begin] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		}
+	}
+	if depth > 0 || last.Kind != String && last.Kind != Comment {
+		return depth > 0
+	}
+	for _, d := range []struct{ begin, end string }{{`"""`, `"""`}, {"'''", "'''"}, {"`", "`"}, {"/*", "*/"}} {
+		if rest, ok := strings.CutPrefix(last.Of(program), d.begin); ok {
+			return !strings.HasSuffix(rest, d.end)
+		}
+	}
+	return false
+}

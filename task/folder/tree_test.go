@@ -48,14 +48,14 @@ func TestSeveralFiles(t *testing.T) {
 		r.Artifacts["files"] != "codes/__init__.py codes/decode.py codes/encode.py main.py" {
 		t.Errorf("the initial program: %+v", r)
 	}
-	both, err := of.ParseFrom(pair.Initial(), repairs[0]+repairs[1])
+	both, _, err := of.ParseReply(task.Reply{Text: repairs[0] + repairs[1], Parent: pair.Initial()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r := score(both); r.Score != 8 {
 		t.Errorf("both repairs: %+v", r)
 	}
-	broken, err := of.ParseFrom(both, repairs[2])
+	broken, _, err := of.ParseReply(task.Reply{Text: repairs[2], Parent: both})
 	if err != nil {
 		t.Fatal(err)
 	}

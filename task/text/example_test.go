@@ -175,7 +175,7 @@ func ExampleGraded() {
 }
 
 // A reply may be the new text of one part.
-func ExampleTask_ParsePart() {
+func ExampleTask_ParseReply() {
 	sets := words()
 	t, err := text.New(text.Config{
 		Name: "shout", Parts: []text.Part{{Name: "role", Text: "You are a crier."},
@@ -185,7 +185,7 @@ func ExampleTask_ParsePart() {
 	if err != nil {
 		panic(err)
 	}
-	program, err := t.ParsePart("rules", t.Initial(), "```\nUse capital letters.\n```")
+	program, _, err := t.ParseReply(task.Reply{Text: "```\nUse capital letters.\n```", Parent: t.Initial(), Part: "rules"})
 	fmt.Println(t.PartNames(program), err)
 	fmt.Println(program)
 	// Output:

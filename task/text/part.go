@@ -130,12 +130,17 @@ func (t *Task) PartNames(string) []string {
 	return slices.Clone(t.names)
 }
 
-// ParsePart reads the new text of a part out of a reply, in the way of [task.ParseProgram]. If the reply has the whole
-// prompt, with all parts, only that part is taken. It fails if the text is what it was.
-func (t *Task) ParsePart(part, parent, reply string) (string, error) {
-	if len(t.names) == 0 {
-		return t.Parse(reply)
+// ParseReply reads a prompt out of a reply, or the new text of the part that was asked for. If the reply has the whole
+// prompt then, with all parts, only that part is taken. It fails if the text of the part is what it was.
+func (t *Task) ParseReply(r task.Reply) (program, mended string, err error) {
+	if len(t.names) == 0 || r.Part == "" {
+		return task.Parse(t.Task, r)
 	}
+	program, err = t.parsePart(r.Part, r.Parent, r.Text)
+	return program, "", err
+}
+
+func (t *Task) parsePart(part, parent, reply string) (string, error) {
 	parts, err := t.read(parent)
 	if err != nil {
 		return "", fmt.Errorf("text: %s: the parent: %w", t.Name(), err)
@@ -144,7 +149,7 @@ func (t *Task) ParsePart(part, parent, reply string) (string, error) {
 	if i < 0 {
 		return "", fmt.Errorf("text: %s: there is no part %q, but %q", t.Name(), part, t.names)
 	}
-	now, err := task.ParseProgram(reply, "")
+	now, _, err := task.Reply{Text: reply, Parent: parts[i].Text}.Parse()
 	if err != nil {
 		return "", err
 	}

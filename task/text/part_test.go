@@ -50,7 +50,7 @@ func parted(t *testing.T) *text.Task {
 }
 
 // A reply that is asked for a part changes that part alone.
-func TestParsePart(t *testing.T) {
+func TestParseReply(t *testing.T) {
 	tk := parted(t)
 	for _, tt := range []struct{ reply, want, says, reason string }{
 		{"Here:\n```\nBe loud.\n```", "--- part: role ---\nYou shout.\n--- part: rules ---\nBe loud.", "", "the part alone"},
@@ -62,12 +62,12 @@ func TestParsePart(t *testing.T) {
 		{"```\n--- part: other ---\nx\n```", "", `"other"`, "parts of another prompt"},
 		{"", "", "empty", "nothing"},
 	} {
-		got, err := tk.ParsePart("rules", tk.Initial(), tt.reply)
+		got, _, err := tk.ParseReply(task.Reply{Text: tt.reply, Parent: tk.Initial(), Part: "rules"})
 		if got != tt.want || (err != nil) != (tt.says != "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %q, %v", tt.reason, got, err)
 		}
 	}
-	if _, err := tk.ParsePart("none", tk.Initial(), "x"); err == nil || errors.Is(err, task.ErrUnchanged) {
+	if _, _, err := tk.ParseReply(task.Reply{Text: "x", Parent: tk.Initial(), Part: "none"}); err == nil || errors.Is(err, task.ErrUnchanged) {
 		t.Errorf("a part that is not there: %v", err)
 	}
 }

@@ -130,6 +130,7 @@ type Task struct {
 
 var (
 	_ task.Task        = (*Task)(nil)
+	_ task.ReplyParser = (*Task)(nil)
 	_ task.Partitioner = (*Task)(nil)
 	_ eval.Composite   = (*Task)(nil)
 )

@@ -3,9 +3,11 @@ package tree
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
+	"github.com/evoalloc/evoalloc/internal/edit"
 	"github.com/evoalloc/evoalloc/internal/fence"
 	"github.com/evoalloc/evoalloc/internal/patch"
 	"github.com/evoalloc/evoalloc/task"
@@ -15,21 +17,17 @@ import (
 const howToReply = `Reply with nothing but the changes, file by file. Begin each file with a line that has "### " and its path. Then come blocks that change it:
 
 ### path/of/a/file
-<<<<<<< SEARCH
+` + edit.SearchLine + `
 lines of the file
-=======
+` + edit.MiddleLine + `
 lines to put in their place
->>>>>>> REPLACE
+` + edit.ReplaceLine + `
 
 The lines after SEARCH have to be whole lines, copied exactly, indentation included, and as many as it takes to stand in the file once only. In their place may come the complete text of a new or rewritten file in one fenced block, or a line with DELETE alone, which deletes the file.
 `
 
-// The lines that a reply is made of.
-const (
-	searchLine  = "<<<<<<< SEARCH"
-	replaceLine = ">>>>>>> REPLACE"
-	deleteLine  = "DELETE"
-)
+// deleteLine deletes a file.
+const deleteLine = "DELETE"
 
 // mostChanges is how many blocks, files and deletions of a reply are read.
 const mostChanges = 512
@@ -68,7 +66,7 @@ func (t *Task) wholeProgram(text string) (patch.Patch, error) {
 			return p, nil
 		}
 	}
-	return patch.Patch{}, fmt.Errorf("no line with a path is followed by a %s line, a fenced block or %s", searchLine,
+	return patch.Patch{}, fmt.Errorf("no line with a path is followed by a %s line, a fenced block or %s", edit.SearchLine,
 		deleteLine)
 }
 
@@ -118,7 +116,7 @@ func newReplyReader(text string, known func(path string) bool) *replyReader {
 func (r *replyReader) next() (c change, ok bool, err error) {
 	line := r.lines[r.at]
 	switch bare := strings.TrimSpace(line); {
-	case bare == searchLine:
+	case edit.SignOf(bare) == edit.Search:
 		text, err := r.block()
 		if err == nil && r.path == "" {
 			err = errors.New("a SEARCH block stands under no path")
@@ -129,9 +127,9 @@ func (r *replyReader) next() (c change, ok bool, err error) {
 		r.at++
 		r.used = true
 		return change{path: r.path, delete: true}, true, nil
-	case likeDelimiter(bare):
+	case edit.SignOf(bare) == edit.Replace:
 		return change{}, false, fmt.Errorf("a line is %.80q, outside any block: a block begins with %s and ends with %s",
-			bare, searchLine, replaceLine)
+			bare, edit.SearchLine, edit.ReplaceLine)
 	case isFence(line) && r.fence:
 		r.at++
 		r.fence = false
@@ -171,45 +169,32 @@ func isHeading(line string) bool {
 	return strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, "**")
 }
 
-// likeDelimiter reports whether a line is meant to begin or end a block and is written differently.
-func likeDelimiter(bare string) bool {
-	for _, sign := range []string{"<", ">"} {
-		rest := strings.TrimLeft(bare, sign)
-		word := strings.TrimSpace(rest)
-		if len(bare)-len(rest) >= 5 && (word == "" || strings.HasPrefix(word, "SEARCH") ||
-			strings.HasPrefix(word, "REPLACE")) {
-			return true
-		}
-	}
-	return false
-}
-
 // block reads a SEARCH block.
 func (r *replyReader) block() (string, error) {
 	begin := r.at
 	for r.at++; r.at < len(r.lines); r.at++ {
-		switch strings.TrimSpace(r.lines[r.at]) {
-		case replaceLine:
+		switch edit.SignOf(r.lines[r.at]) {
+		case edit.Replace:
 			r.at++
 			return strings.Join(r.lines[begin:r.at], "\n"), nil
-		case searchLine:
+		case edit.Search:
 			return "", fmt.Errorf("a SEARCH block for %q is not closed: another begins in it", r.path)
 		}
 	}
-	return "", fmt.Errorf("a SEARCH block for %q is not closed: the reply ends before a %s line", r.path, replaceLine)
+	return "", fmt.Errorf("a SEARCH block for %q is not closed: the reply ends before a %s line", r.path, edit.ReplaceLine)
 }
 
 // fenced reads a fenced block: a whole file if a path stands before it or in its first line, or blocks around which a
 // model has put a fence.
 func (r *replyReader) fenced() (c change, ok bool, err error) {
 	rest := r.text[r.begin[r.at]:]
-	b, ok := fence.Leading(rest)
+	b, ok := fence.Leading(rest, task.LanguageOf(path.Ext(r.path)))
 	if !ok {
 		r.at++
 		return change{}, false, nil
 	}
 	if slices.ContainsFunc(strings.Split(b.Text(), "\n"),
-		func(l string) bool { return strings.TrimSpace(l) == searchLine }) {
+		func(l string) bool { return edit.SignOf(l) == edit.Search }) {
 		r.at, r.fence = r.at+1, true // its lines are read one by one
 		return change{}, false, nil
 	}
@@ -231,8 +216,7 @@ func (r *replyReader) fenced() (c change, ok bool, err error) {
 	case isDelete(strings.TrimSpace(b.Text())):
 		return change{path: r.path, delete: true}, true, nil
 	case lang == "diff" || lang == "patch":
-		return change{}, false, fmt.Errorf("the fenced block for %q is tagged %s, but has no %s line", r.path, lang,
-			searchLine)
+		return change{path: r.path, text: rest[:b.End]}, true, nil
 	}
 	return change{path: r.path, text: inBlock(b), whole: true}, true, nil
 }
@@ -241,7 +225,7 @@ func (r *replyReader) fenced() (c change, ok bool, err error) {
 func (r *replyReader) begins() bool {
 	for _, line := range r.lines[r.at:] {
 		if bare := strings.TrimSpace(line); bare != "" {
-			return bare == searchLine || isDelete(bare) || isFence(line)
+			return edit.SignOf(bare) == edit.Search || isDelete(bare) || isFence(line)
 		}
 	}
 	return false
@@ -288,12 +272,16 @@ func (t *Task) apply(p *patch.Patch, c change) error {
 	case !there:
 		return fmt.Errorf("%s is not there: a SEARCH block cannot change it", c.path)
 	}
-	text, err := task.ParseDiff(old, c.text, "")
-	if errors.Is(err, task.ErrUnchanged) {
-		return nil
+	text := ""
+	blocks, err := edit.Blocks(c.text)
+	if err == nil {
+		text, err = edit.Apply(old, blocks)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.path, err)
+	}
+	if text == old {
+		return nil
 	}
 	return t.put(p, c.path, ended(text))
 }
@@ -304,7 +292,7 @@ func (t *Task) put(p *patch.Patch, name, text string) error {
 		return err
 	}
 	if old, ok := t.base.textIn(*p, name); ok && marked(old) {
-		kept, err := task.RestoreOutside(old, text)
+		kept, _, err := edit.Restore(old, text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -35,11 +35,10 @@ type Task struct {
 }
 
 var (
-	_ task.Task         = (*Task)(nil)
-	_ task.ParentParser = (*Task)(nil)
-	_ task.FormParser   = (*Task)(nil)
-	_ task.Partitioner  = (*Task)(nil)
-	_ eval.Sampler      = (*Task)(nil)
+	_ task.Task        = (*Task)(nil)
+	_ task.ReplyParser = (*Task)(nil)
+	_ task.Partitioner = (*Task)(nil)
+	_ eval.Sampler     = (*Task)(nil)
 )
 
 // programExt is the ending of files with a program.
@@ -108,25 +107,36 @@ func (t *Task) EvaluateSample(ctx context.Context, program string, sample int) (
 }
 
 // Parse reads a reply to the initial program.
-func (t *Task) Parse(reply string) (string, error) { return t.ParseFrom(t.initial, reply) }
-
-// ParseAs is ParseFrom: replies have one form.
-func (t *Task) ParseAs(_ task.Form, parent, reply string) (string, error) {
-	return t.ParseFrom(parent, reply)
+func (t *Task) Parse(reply string) (string, error) {
+	program, _, err := t.ParseReply(task.Reply{Text: reply, Parent: t.initial})
+	return program, err
 }
 
-// ParseFrom returns what a reply makes of parent. A reply that changes what may not change has no program, nor one that
-// changes nothing ([task.ErrUnchanged]).
-func (t *Task) ParseFrom(parent, reply string) (string, error) {
-	p, err := t.read(parent)
+// ParseReply returns what a reply makes of its Parent: changes file by file, or the new text of the file that Part
+// names. A reply that changes what may not change has no program, nor one that changes nothing ([task.ErrUnchanged]).
+func (t *Task) ParseReply(r task.Reply) (program, mended string, err error) {
+	p, err := t.read(r.Parent)
 	if err != nil {
-		return "", fmt.Errorf("tree: the parent: %w", err)
+		return "", "", fmt.Errorf("tree: the parent: %w", err)
 	}
-	made, err := t.answer(p, reply)
+	made := p.Clone()
+	if r.Part == "" {
+		made, err = t.answer(p, r.Text)
+	} else if program, err = t.partIn(p, r); err == nil {
+		err = t.put(&made, r.Part, ended(program))
+	}
 	if err != nil {
-		return "", fmt.Errorf("tree: no program in the reply: %w", err)
+		return "", "", fmt.Errorf("tree: no program in the reply: %w", err)
 	}
-	return t.finish(parent, made)
+	program, err = t.finish(r.Parent, made)
+	return program, "", err
+}
+
+// partIn returns the new text of a file of p.
+func (t *Task) partIn(p patch.Patch, r task.Reply) (string, error) {
+	old, _ := t.base.textIn(p, r.Part)
+	text, _, err := task.Reply{Text: r.Text, Parent: old, Language: task.LanguageOf(path.Ext(r.Part))}.Parse()
+	return text, err
 }
 
 // finish returns the text of what was made of parent.
@@ -164,23 +174,6 @@ func (t *Task) PartNames(program string) []string {
 		return all // there is at least one part
 	}
 	return fits
-}
-
-// ParsePart reads a file's new text out of a reply.
-func (t *Task) ParsePart(part, parent, reply string) (string, error) {
-	p, err := t.read(parent)
-	if err != nil {
-		return "", fmt.Errorf("tree: the parent: %w", err)
-	}
-	text, err := task.ParseProgram(reply, "")
-	if err != nil {
-		return "", err
-	}
-	made := p.Clone()
-	if err := t.put(&made, part, ended(text)); err != nil {
-		return "", fmt.Errorf("tree: no program in the reply: %w", err)
-	}
-	return t.finish(parent, made)
 }
 
 // Changes returns what a program changes: the texts of new and changed files by path, and the paths of deleted ones.

@@ -72,11 +72,15 @@ func TestReplies(t *testing.T) {
 		t.Errorf("the program is %q", want)
 	}
 	for reason, reply := range map[string]string{
-		"a whole file":              "### lib/sum.go\n\n```go\n" + whole + "```\n",
-		"words and a plain path":    "I double it.\n\nlib/sum.go:\n```go\n" + whole + "```\nThat is all.",
-		"bold":                      "**lib/sum.go**\n```\n" + whole + "```\n",
-		"a path in the fence":       "```go lib/sum.go\n" + whole + "```\n",
-		"blocks in a fence":         "`lib/sum.go`\n```diff\n" + strings.SplitN(blocks, "\n", 2)[1] + "```\n",
+		"a whole file":           "### lib/sum.go\n\n```go\n" + whole + "```\n",
+		"words and a plain path": "I double it.\n\nlib/sum.go:\n```go\n" + whole + "```\nThat is all.",
+		"bold":                   "**lib/sum.go**\n```\n" + whole + "```\n",
+		"a path in the fence":    "```go lib/sum.go\n" + whole + "```\n",
+		"blocks in a fence":      "`lib/sum.go`\n```diff\n" + strings.SplitN(blocks, "\n", 2)[1] + "```\n",
+		"another spelling": strings.NewReplacer("<<<<<<< SEARCH", "<<<<<< search:", "=======", "======",
+			">>>>>>> REPLACE", ">>>>>> Replace").Replace(blocks),
+		"indentation lost":          strings.ReplaceAll(blocks, "\t", ""),
+		"a unified diff":            "### lib/sum.go\n```diff\n@@ -1 +1 @@\n-\treturn total(xs)\n+\treturn 2 * total(xs)\n```\n",
 		"thinking":                  "<think>### lib/other.go\nDELETE\n</think>\n" + blocks,
 		"CRLF":                      strings.ReplaceAll(blocks, "\n", "\r\n"),
 		"a fence beside":            blocks + "\nIt was:\n\n```go\nreturn total(xs)\n```\n",
@@ -104,7 +108,8 @@ func TestReplies(t *testing.T) {
 	if err != nil || !strings.Contains(deleted, "\ndelete lib/other.go\n-- new/a.txt --\nx\n") {
 		t.Errorf("a deletion and a new file are %q, %v", deleted, err)
 	}
-	back, err := tt.ParseFrom(deleted, "### lib/other.go\n```go\n"+files["lib/other.go"]+"```\n### new/a.txt\nDELETE\n")
+	back, _, err := tt.ParseReply(task.Reply{Parent: deleted,
+		Text: "### lib/other.go\n```go\n" + files["lib/other.go"] + "```\n### new/a.txt\nDELETE\n"})
 	if err != nil || back != tt.Initial() {
 		t.Errorf("and back it is %q, %v", back, err)
 	}
@@ -140,8 +145,8 @@ func TestHostileReplies(t *testing.T) {
 		{"two that hinder each other", write("new/a") + write("new/a.go/b"), "not open"},
 		{"an escape in the path", write("new/a\x1b[2J.go"), ""},
 		{"a separator in a file", "### new/a\n```\n-- go.mod --\nmodule evil\n```\n", "separates files"},
-		{"a diff for a whole file", "### lib/sum.go\n```diff\n-a\n+b\n```\n", "tagged diff"},
-		{"a block with too few signs", blocks + strings.Replace(blocks, "<<<<<<<", "<<<<<<", 1), "outside any block"},
+		{"a diff for a whole file", "### lib/sum.go\n```diff\na\n```\n", "tagged diff"},
+		{"a block that is not begun", blocks + strings.Replace(blocks, "<<<<<<<", "<<<<", 1), "outside any block"},
 		{"a block under a heading that names no file", blocks + strings.Replace(blocks, "lib/sum.go", "the other file", 1),
 			"under no path"},
 		{"a name that no disk takes", write("new/" + strings.Repeat("a", 300)), "255"},
@@ -188,7 +193,7 @@ func TestEndlessReplies(t *testing.T) {
 	tk := newTask(t)
 	for what, line := range map[string]string{"blank lines": "\n", "blank lines of another system": "\r\n",
 		"fences that are indented too far to be any": "    ```\n", "fences": "```\n", "paths": "### lib/sum.go\n\n\n"} {
-		if p, err := tk.ParseFrom(tk.Initial(), strings.Repeat(line, 1<<16)); err == nil {
+		if p, err := tk.Parse(strings.Repeat(line, 1<<16)); err == nil {
 			t.Errorf("%s are the program %.100q", what, p)
 		}
 	}
@@ -304,11 +309,11 @@ func TestParts(t *testing.T) {
 	if want := []string{"lib/marked.go", "lib/other.go", "lib/sum.go", "lib/total.go"}; !slices.Equal(names, want) {
 		t.Errorf("the parts are %q, want %q", names, want)
 	}
-	program, err := tt.ParsePart("lib/other.go", tt.Initial(), "```go\npackage lib\n```")
+	program, _, err := tt.ParseReply(task.Reply{Text: "```go\npackage lib\n```", Parent: tt.Initial(), Part: "lib/other.go"})
 	if err != nil || !strings.HasSuffix(program, "-- lib/other.go --\npackage lib\n") {
 		t.Errorf("got %q, %v", program, err)
 	}
-	if _, err := tt.ParsePart("go.mod", tt.Initial(), "```\nmodule evil\n```"); err == nil {
+	if _, _, err := tt.ParseReply(task.Reply{Text: "```\nmodule evil\n```", Parent: tt.Initial(), Part: "go.mod"}); err == nil {
 		t.Error("a part that is not open is changed")
 	}
 }

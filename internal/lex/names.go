@@ -1,19 +1,19 @@
-package task
+package lex
 
 import (
 	"slices"
 	"strings"
 )
 
-// A language is a programming language with its tags in models' replies.
-type language struct {
+// A named is a language with its tags in models' replies.
+type named struct {
 	name    string
 	aliases []string
 	ext     string
 }
 
-// languages are those with more than one name, or a file ending other than ".txt".
-var languages = []language{
+// names are the languages with more than one name, or a file ending other than ".txt".
+var names = []named{
 	{"javascript", []string{"js", "node", "nodejs", "mjs", "cjs", "ecmascript", "es6"}, ".js"},
 	{"typescript", []string{"ts", "mts"}, ".ts"},
 	{"python", []string{"py", "python3", "py3", "cpython"}, ".py"},
@@ -47,23 +47,21 @@ var languages = []language{
 	{"text", []string{"txt", "plaintext", "plain"}, ".txt"},
 }
 
-// canonical returns the canonical name of the language with this tag in any case, or the tag itself if it is unknown.
-func canonical(tag string) string {
+// Name returns the name of the language that goes by tag in any case, or tag in lower case if none does.
+func Name(tag string) string {
 	tag = strings.ToLower(tag)
-	for _, l := range languages {
-		for _, a := range l.aliases {
-			if tag == a {
-				return l.name
-			}
+	for _, l := range names {
+		if slices.Contains(l.aliases, tag) {
+			return l.name
 		}
 	}
 	return tag
 }
 
-// extOf returns the file ending of programs in the language with this tag, or ".txt".
-func extOf(tag string) string {
-	name := canonical(tag)
-	for _, l := range languages {
+// Ext returns the ending of files with programs in the language that goes by tag, or ".txt".
+func Ext(tag string) string {
+	name := Name(tag)
+	for _, l := range names {
 		if l.name == name {
 			return l.ext
 		}
@@ -71,11 +69,11 @@ func extOf(tag string) string {
 	return ".txt"
 }
 
-// LanguageOf returns the language of programs in files that end in ext, with its dot: "python" for ".py". It is "" for
-// an unknown ending.
-func LanguageOf(ext string) string {
+// NameOf returns the name of the language of files that end in ext, with its dot, in any case: "python" for ".py". It
+// is "" for an unknown ending.
+func NameOf(ext string) string {
 	ext = strings.ToLower(ext)
-	for _, l := range languages {
+	for _, l := range names {
 		if l.ext == ext || slices.Contains(l.aliases, strings.TrimPrefix(ext, ".")) {
 			return l.name
 		}

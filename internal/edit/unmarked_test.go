@@ -1,7 +1,6 @@
-package task
+package edit
 
 import (
-	"errors"
 	"strings"
 	"testing"
 )
@@ -20,6 +19,8 @@ func unmark(program string) string {
 const onCodeLines = "{ // EVOLVE-BLOCK-START\na()\nb() // EVOLVE-BLOCK-END\n}\n"
 
 const blanks = "import a\n\n\n# EVOLVE-BLOCK-START\n\ndef f():\n    return 1\n\n# EVOLVE-BLOCK-END\n\n\nprint(f())\n"
+
+const indented = "def f():\n    # EVOLVE-BLOCK-START\n    x = 1\n    return x\n    # EVOLVE-BLOCK-END\n"
 
 func TestUnmarked(t *testing.T) {
 	edit := func(s string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(s) }
@@ -41,12 +42,24 @@ func TestUnmarked(t *testing.T) {
 			"all of the program is the block"},
 		{"inside alone", marked1, "x = 1\ny = 7\nz = 3", edit(marked1, "y = 2", "y = 7\nz = 3"),
 			"one block, a line of which is known"},
+		{"start lost", marked1, edit(marked1, "# EVOLVE-BLOCK-START\n", "", "x = 1", "x = 7"), edit(marked1, "x = 1", "x = 7"),
+			"the text before the block says where it begins"},
+		{"end lost", marked1, edit(marked1, "# EVOLVE-BLOCK-END\n", "", "x = 1", "x = 7"), edit(marked1, "x = 1", "x = 7"),
+			"the text after it says where it ends"},
+		{"one of four lost", marked2, edit(marked2, "// EVOLVE-BLOCK-END\n", "", "a = 1", "a = 2"), edit(marked2, "a = 1", "a = 2"),
+			"also between blocks"},
+		{"inside alone, start lost", marked1, "x = 1\ny = 7\n# EVOLVE-BLOCK-END\n", edit(marked1, "y = 2", "y = 7"),
+			"a line of the block is known"},
+		{"inside alone, indentation lost", indented, "x = 7\nreturn x", edit(indented, "x = 1", "x = 7"),
+			"it gets that of the block"},
+		{"inside alone, with its indentation", indented, "    x = 7\n    return x", edit(indented, "x = 1", "x = 7"),
+			"or keeps it"},
 		{"tail is empty", strings.TrimSuffix(marked1, "print(x)\n"), "import math\nx = 7",
 			edit(strings.TrimSuffix(marked1, "print(x)\n"), "x = 1\ny = 2", "x = 7"), "nothing stands after the block"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, err := RestoreOutside(tt.parent, tt.program); got != tt.want || err != nil {
+			if got, _, err := Restore(tt.parent, tt.program); got != tt.want || err != nil {
 				t.Errorf("got %q, %v, want %q: %s", got, err, tt.want, tt.reason)
 			}
 		})
@@ -67,34 +80,10 @@ func TestUnmarkedErrors(t *testing.T) {
 		{adjacent, "x\ny\n", "more than one way to cut it", "nothing stands between the blocks"},
 	}
 	for _, tt := range tests {
-		got, err := RestoreOutside(tt.parent, tt.program)
+		got, _, err := Restore(tt.parent, tt.program)
 		if got != "" || err == nil || !strings.Contains(err.Error(), tt.want) ||
-			!strings.HasPrefix(err.Error(), "task: the program has lost the EVOLVE-BLOCK markers: ") {
-			t.Errorf("RestoreOutside(%q, %q) = %q, %v, want %s: %s", tt.parent, tt.program, got, err, tt.want, tt.reason)
-		}
-	}
-}
-
-// A reply that leaves the markers out is said to, if it is read nevertheless, and is unchanged if nothing else is.
-func TestParseUnmarked(t *testing.T) {
-	task := newTask(t, Spec{Initial: marked1, Language: "python"})
-	ignoring := newTask(t, Spec{Initial: marked1, Language: "python", IgnoreMarkers: true})
-	edited := strings.Replace(marked1, "x = 1", "x = 7", 1)
-	reply := Fence(unmark(edited), "python")
-	if got, err := ParseAs(task, AsTask, marked1, reply); got != edited || err != nil {
-		t.Errorf("got %q, %v, want %q", got, err, edited)
-	}
-	if _, err := ParseAs(task, AsTask, marked1, Fence(unmark(marked1), "python")); !errors.Is(err, ErrUnchanged) {
-		t.Errorf("the parent without its markers: %v, want ErrUnchanged", err)
-	}
-	for _, tt := range []struct {
-		task  Task
-		reply string
-		want  bool
-	}{{task, reply, true}, {wrapped{task}, reply, true}, {task, Fence(edited, "python"), false}, {ignoring, reply, false},
-		{bare{task}, reply, false}} {
-		if got := Mended(tt.task, AsTask, marked1, tt.reply); (got != "") != tt.want {
-			t.Errorf("Mended(%v, %q) = %q", tt.task, tt.reply, got)
+			!strings.HasPrefix(err.Error(), "it has lost ") {
+			t.Errorf("Restore(%q, %q) = %q, %v, want %s: %s", tt.parent, tt.program, got, err, tt.want, tt.reason)
 		}
 	}
 }
@@ -110,11 +99,11 @@ func FuzzUnmarked(f *testing.F) {
 			return
 		}
 		for _, l := range linesOf(parent) {
-			if before, _, _ := strings.Cut(l.text, "EVOLVE-BLOCK-"); markerOf(l.text) != noMarker && !beginsComment(before) {
+			if markerOf(l.text) != noMarker && len(withoutMarkers([]line{l})) > 0 {
 				return // its code would be lost too
 			}
 		}
-		got, err := RestoreOutside(parent, unmark(parent))
+		got, _, err := Restore(parent, unmark(parent))
 		if got != parent && (err == nil || len(m.inside) == 1) {
 			t.Fatalf("of %q without its markers: %q, %v", parent, got, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/internal/edit"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
@@ -101,8 +102,7 @@ var parseTests = []struct{ name, language, reply, want, reason string }{
 		"in a closed block the tag belongs to the program"},
 	{"tag in the text", "js", "```js\na\n```\nIt drops the </think> tag now.", "a",
 		"inside a line the tag is talked about"},
-	{"think later", "js", "```js\na\n```\n<think>b</think>", "",
-		"a tag at a line's end outside a block ends thinking, whatever it looked like before"},
+	{"think later", "js", "```js\na\n```\n<think>b</think>", "a", "a section is cut wherever it stands"},
 	{"NUL", "js", "```js\na\x00b\n```", "", "a NUL would end the program early in some interpreters"},
 	{"not UTF-8", "js", "```js\na\xff\n```", "", "a journal could not give it back"},
 	{"closed at a line's end", "js", "Here:\n```js\nf()\nreturn 1;```\nThat is all.", "f()\nreturn 1;",
@@ -196,7 +196,7 @@ func checkParsed(t *testing.T, reply, language string) {
 // checkRoundTrip checks that a program in a block of our own comes back, also with talk around it.
 func checkRoundTrip(t *testing.T, program, language string) {
 	// A last "\r" meets the line end before the closing fence.
-	want := strings.TrimSuffix(strings.ReplaceAll(program+"\n", "\r\n", "\n"), "\n")
+	want := edit.Dedent(strings.TrimSuffix(strings.ReplaceAll(program+"\n", "\r\n", "\n"), "\n"), "")
 	block := Fence(program, language)
 	for _, reply := range []string{
 		block,

@@ -1,4 +1,4 @@
-package task
+package edit
 
 import (
 	"slices"
@@ -20,7 +20,7 @@ func f() {
 }
 `
 
-func TestRestoreOutside(t *testing.T) {
+func TestRestore(t *testing.T) {
 	edit := func(s string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(s) }
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 	tests := []struct{ name, parent, program, want, reason string }{
@@ -50,35 +50,35 @@ func TestRestoreOutside(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, err := RestoreOutside(tt.parent, tt.program); got != tt.want || err != nil {
+			if got, _, err := Restore(tt.parent, tt.program); got != tt.want || err != nil {
 				t.Errorf("got %q, %v, want %q: %s", got, err, tt.want, tt.reason)
 			}
 		})
 	}
 }
 
-func TestRestoreOutsideErrors(t *testing.T) {
+func TestRestoreErrors(t *testing.T) {
 	const start, end = "# EVOLVE-BLOCK-START\n", "# EVOLVE-BLOCK-END\n"
 	tests := []struct{ parent, program, want, reason string }{
-		{marked1, "x = 9\n", "task: the program has lost the EVOLVE-BLOCK markers: need 1 of each kind: it holds neither what stands outside of the block nor a line of the block", "it could be anything"},
-		{marked2, start + "x\n" + end, "task: the program has 1 blocks between EVOLVE-BLOCK markers: need 2",
+		{marked1, "x = 9\n", "it has lost 2 of 2 EVOLVE-BLOCK markers: it holds neither what stands outside of the block nor a line of the block", "it could be anything"},
+		{marked2, start + "x\n" + end, "it has lost 2 of 4 EVOLVE-BLOCK markers: it does not hold all that stands outside of the blocks",
 			"which of two is it?"},
-		{marked1, marked1 + marked1, "task: the program has 2 blocks between EVOLVE-BLOCK markers: need 1",
+		{marked1, marked1 + marked1, "it has 2 blocks between EVOLVE-BLOCK markers: need 1",
 			"which of two is it?"},
 		{marked1, start + start + "x\n" + end,
-			"task: the program's EVOLVE-BLOCK markers: line 2 begins a block inside the one that line 1 begins", "nested"},
-		{marked1, start + "x\n" + end + end, "task: the program's EVOLVE-BLOCK markers: line 4 ends a block that none begins",
+			"its EVOLVE-BLOCK markers: line 2 begins a block inside the one that line 1 begins", "nested"},
+		{marked1, start + "x\n" + end + end, "its EVOLVE-BLOCK markers: line 4 ends a block that none begins",
 			"one end too many"},
 		{marked1, "a\n" + start + "x\n",
-			"task: the program's EVOLVE-BLOCK markers: the block that line 2 begins does not end", "cut short"},
-		{marked1, end + "x\n" + start, "task: the program's EVOLVE-BLOCK markers: line 1 ends a block that none begins",
+			"it has lost 1 of 2 EVOLVE-BLOCK markers: it holds neither what stands outside of the block nor a line of the block", "cut short"},
+		{marked1, end + "x\n" + start, "its EVOLVE-BLOCK markers: line 1 ends a block that none begins",
 			"the wrong way round"},
-		{"x", marked1, "task: the parent has no EVOLVE-BLOCK markers", "there is nothing to go by"},
-		{start, marked1, "task: the parent's markers: the block that line 1 begins does not end", "nor here"},
+		{"x", marked1, "the parent has no EVOLVE-BLOCK markers", "there is nothing to go by"},
+		{start, marked1, "the parent's EVOLVE-BLOCK markers: the block that line 1 begins does not end", "nor here"},
 	}
 	for _, tt := range tests {
-		if got, err := RestoreOutside(tt.parent, tt.program); got != "" || err == nil || err.Error() != tt.want {
-			t.Errorf("RestoreOutside(%q, %q) = %q, %v, want %s: %s", tt.parent, tt.program, got, err, tt.want, tt.reason)
+		if got, _, err := Restore(tt.parent, tt.program); got != "" || err == nil || err.Error() != tt.want {
+			t.Errorf("Restore(%q, %q) = %q, %v, want %s: %s", tt.parent, tt.program, got, err, tt.want, tt.reason)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestMarkerOf(t *testing.T) {
 
 // What lies outside is always the parent's, to the byte, and what is made of a program can be a
 // parent in turn.
-func FuzzRestoreOutside(f *testing.F) {
+func FuzzRestore(f *testing.F) {
 	f.Add(marked1, strings.ReplaceAll(marked1, "1", "2"))
 	f.Add(marked2, marked2)
 	f.Add(marked1, "import math\nx = 7\nprint(x)\n")
@@ -132,7 +132,7 @@ func FuzzRestoreOutside(f *testing.F) {
 	f.Add(marked2, unmark(marked2))
 	f.Add("a # EVOLVE-BLOCK-START\r\n# EVOLVE-BLOCK-END", "EVOLVE-BLOCK-START\nx\r\nEVOLVE-BLOCK-END")
 	f.Fuzz(func(t *testing.T, parent, program string) {
-		got, err := RestoreOutside(parent, program)
+		got, _, err := Restore(parent, program)
 		if err != nil {
 			if got != "" {
 				t.Fatalf("%q with error %v", got, err)
@@ -143,10 +143,10 @@ func FuzzRestoreOutside(f *testing.F) {
 		m, err := splitMarked(got)
 		if err != nil || len(m.inside) != len(want.inside) ||
 			!slices.EqualFunc(m.outside, want.outside, slices.Equal[[]line]) {
-			t.Fatalf("RestoreOutside(%q, %q) = %q: the outside has changed: %v", parent, program, got, err)
+			t.Fatalf("Restore(%q, %q) = %q: the outside has changed: %v", parent, program, got, err)
 		}
-		if again, err := RestoreOutside(parent, got); again != got || err != nil {
-			t.Fatalf("RestoreOutside(%q, %q) = %q, and of that %q, %v", parent, program, got, again, err)
+		if again, _, err := Restore(parent, got); again != got || err != nil {
+			t.Fatalf("Restore(%q, %q) = %q, and of that %q, %v", parent, program, got, again, err)
 		}
 	})
 }

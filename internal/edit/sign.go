@@ -1,0 +1,44 @@
+package edit
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The lines that delimit the parts of a block, as prompts show them.
+const (
+	SearchLine  = "<<<<<<< SEARCH"
+	MiddleLine  = "======="
+	ReplaceLine = ">>>>>>> REPLACE"
+)
+
+// A Sign is a line that delimits a part of a block of changes.
+type Sign int
+
+// The signs, which models write with more or fewer characters, other words, in lower case or with a colon.
+const (
+	NoSign Sign = iota
+	Search
+	Middle
+	Replace
+)
+
+var (
+	searches = regexp.MustCompile(`(?i)^<{5,}[ \t]*(?:search|original|old|before)?[ \t]*:?$`)
+	divides  = regexp.MustCompile(`^={5,}$`)
+	replaces = regexp.MustCompile(`(?i)^>{5,}[ \t]*(?:replace|updated|new|after)?[ \t]*:?$`)
+)
+
+// SignOf returns the sign that line is.
+func SignOf(line string) Sign {
+	line = strings.Trim(line, " \t\r")
+	switch {
+	case strings.HasPrefix(line, "<<<<<") && searches.MatchString(line):
+		return Search
+	case strings.HasPrefix(line, "=====") && divides.MatchString(line):
+		return Middle
+	case strings.HasPrefix(line, ">>>>>") && replaces.MatchString(line):
+		return Replace
+	}
+	return NoSign
+}
