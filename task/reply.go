@@ -178,7 +178,7 @@ func (r Reply) whole(text string) (program, mended string, err error) {
 	case r.Form == AsDiff:
 		return "", "", errors.New("it has neither a " + edit.SearchLine + " line nor a fenced block")
 	}
-	return r.finish(r.dedented(trim(text)))
+	return r.finish(trim(r.dedented(text)))
 }
 
 // dedented returns program without the indentation that all its lines share.
@@ -217,10 +217,10 @@ func (r Reply) candidates(text string) (all []candidate, fenced bool) {
 			all = append(all, candidate{text: t, tagged: r.Language == "" || named(b.Language()) == named(r.Language)})
 		}
 	}
+	if tag, rest, _ := strings.Cut(before, "\n"); r.Language != "" && named(trim(tag)) == named(r.Language) {
+		before = rest
+	}
 	if trim(before) != "" && !closed && (len(all) == 0 || r.Parent != "") {
-		if tag, rest, _ := strings.Cut(before, "\n"); r.Language != "" && named(trim(tag)) == named(r.Language) {
-			before = rest
-		}
 		all = append([]candidate{{text: strings.TrimRight(before, "\n")}}, all...)
 	}
 	return all, fenced
