@@ -11,13 +11,14 @@ const thinkTag = `(?:(?:seed:)?think|thinking|thoughts?|reasoning|reflection|scr
 var (
 	opensThinking  = regexp.MustCompile(`(?i)^[ \t\x{FEFF}]*[<\[◁]` + thinkTag + `(?:\s[^<>\n]*)?[>\]▷]`)
 	closesThinking = regexp.MustCompile(`(?i)[<\[◁]/` + thinkTag + `[ \t]*[>\]▷]`)
-	// strayClosing is a closing tag that begins or ends its line.
-	strayClosing = regexp.MustCompile(`(?im)^[ \t]*[<\[◁]/` + thinkTag + `[ \t]*[>\]▷]|[<\[◁]/` + thinkTag + `[ \t]*[>\]▷][ \t]*$`)
+	// strayClosing is a closing tag that begins or ends its line, or stands right after a word: not the talk of one.
+	strayClosing = regexp.MustCompile(`(?im)(?:^[ \t]*|[\pL\pN.:!?])[<\[◁]/` + thinkTag + `[ \t]*[>\]▷]|[<\[◁]/` + thinkTag +
+		`[ \t]*[>\]▷][ \t]*$`)
 )
 
 // The heads of harmony's channels, with their special tokens and where a server has dropped these, and what ends one.
 var (
-	channel     = regexp.MustCompile(`<\|channel\|>\s*(\w+)[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>`)
+	channel     = regexp.MustCompile(`<\|channel\|>\s*(analysis|commentary|final)(?:[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>)?`)
 	channelEnd  = regexp.MustCompile(`<\|(?:end|return|call)\|>\s*(?:<\|start\|>|$)|<\|start\|>assistant|<\|channel\|>`)
 	bareStart   = regexp.MustCompile(`^(?:assistant)?(?:analysis|commentary)`)
 	bareChannel = regexp.MustCompile(`assistant(analysis|commentary|final)`)
@@ -32,7 +33,7 @@ const white = " \t\r\n\v\f\uFEFF"
 //   - each section between tags such as <think> and </think>, the first of which begins a line outside of the blocks,
 //     up to the end of the text if nothing closes it,
 //   - everything up to a closing tag without an opening one, since some templates put that into the prompt. Such a tag
-//     begins or ends a line outside of the closed blocks.
+//     begins or ends a line outside of the closed blocks, or stands right after a word.
 //
 // It takes time linear in the length of text.
 func WithoutThinking(text string) string {
@@ -62,7 +63,7 @@ func finalChannel(text string) string {
 	switch {
 	case strings.HasPrefix(bare, "<|") && channel.MatchString(bare) || channel.MatchString(Outside(text)):
 		return finals(bare, channel, channelEnd)
-	case bareStart.MatchString(bare) && bareChannel.MatchString(bare):
+	case bareStart.MatchString(bare) && bareChannel.MatchString(bare) || strings.Contains(Outside(text), "assistantfinal"):
 		return finals(bare, bareChannel, bareChannel)
 	case unfinished.MatchString(bare):
 		return ""
