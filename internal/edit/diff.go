@@ -106,7 +106,7 @@ func hunksOf(text string) (blocks []Block, err error) {
 // their sign are context then, and otherwise end it.
 func appendHunks(blocks []Block, text string, within bool) []Block {
 	var search, replace []line
-	changes, in := false, within
+	changes, in, bare := false, within, within // bare: without heads, where each change may stand elsewhere
 	end := func() {
 		if changes {
 			blocks = append(blocks, Block{append(append(search, line{}), replace...), []int{len(search)}})
@@ -123,8 +123,11 @@ func appendHunks(blocks []Block, text string, within bool) []Block {
 			strings.HasPrefix(lines[i+1].text, "+++ "); {
 		case header, strings.HasPrefix(l.text, "@@"), strings.HasPrefix(l.text, "diff --git "):
 			end()
-			in = !header
+			in, bare = !header, false
 		case !in || sign == `\`:
+		case sign == "-" && bare && i > 0 && strings.HasPrefix(lines[i-1].text, "+"):
+			end()
+			search, changes = []line{rest}, true
 		case sign == "-":
 			search, changes = append(search, rest), true
 		case sign == "+":

@@ -111,6 +111,8 @@ func TestDiff(t *testing.T) {
 		{"unified, wrong numbers", parent1, "Here:\n\n@@ -30,9 +12 @@\n-    y = 1\n+    y = 3\n@@ -99 +99 @@\n def g(x):\n-    return 2\n" +
 			"+    return 4\n\nDone.", strings.Replace(with("y = 1", "y = 3"), "return 2", "return 4", 1), "the text says where"},
 		{"unified, no head", parent1, "```diff\n-    y = 1\n+    y = 3\n```", with("y = 1", "y = 3"), "signs alone"},
+		{"unified, no heads, two", parent1, "```diff\n-    y = 1\n+    y = 3\n-    return 2\n+    return 4\n```",
+			strings.Replace(with("y = 1", "y = 3"), "return 2", "return 4", 1), "changes at two places"},
 		{"unified, signs lost", parent1, "```diff\n@@ -3 +3 @@\ndef f(x):\n-    y = 1\n+    y = 3\nreturn y\n```",
 			with("y = 1", "y = 3"), "context without its space"},
 		{"unified, a comment removed", "x()\n-- old\ny()\n", "```diff\n@@ -1,3 +1,2 @@\n x()\n--- old\n y()\n```", "x()\ny()\n",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -52,7 +53,7 @@ func Restore(parent, program string) (restored string, lost int, err error) {
 	switch {
 	case err == nil && len(made.inside) == len(old.inside):
 	case lost > 0:
-		if made.inside, err = old.unmarked(withoutMarkers(lines)); err != nil {
+		if made.inside, err = old.unmarked(lines); err != nil {
 			return "", 0, fmt.Errorf("it has lost %d of %d EVOLVE-BLOCK markers: %w", lost, 2*len(old.inside), err)
 		}
 	case err != nil:
@@ -157,8 +158,20 @@ func withoutMarkers(lines []line) []line {
 	return out
 }
 
-// unmarked returns the lines, of a program without markers, that correspond to m's blocks, see [Restore].
+// unmarked returns the lines, of a program that has lost markers, that correspond to m's blocks, see [Restore]. What
+// lies outside at the one marker of a block that is there may differ.
 func (m marked) unmarked(lines []line) ([][]line, error) {
+	at := slices.IndexFunc(lines, func(l line) bool { return markerOf(l.text) != noMarker })
+	if at >= 0 && len(m.inside) == 1 {
+		whole := slices.Concat(withoutMarkers(m.outside[0]), withoutMarkers(lines[at+1:]))
+		if markerOf(lines[at].text) == endMarker {
+			whole = slices.Concat(lines[:at], withoutMarkers(m.outside[1]))
+		}
+		if inside, err := m.cut(whole); inside != nil || err != nil {
+			return inside, err
+		}
+	}
+	lines = withoutMarkers(lines)
 	inside, err := m.cut(lines)
 	if inside != nil || err != nil {
 		return inside, err

@@ -96,8 +96,8 @@ func (o *Options) Register(fs *flag.FlagSet) {
 			"With \"\" there is none, and a run that is stopped or killed is lost.")
 	o.budget.register(fs)
 	o.folder.register(fs)
-	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, as the paper's searches do "+
-		"(default: the child takes its place)")
+	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, and take the first program of a "+
+		"reply, as the paper's searches do\n(default: the child takes its place, and the last whole program counts)")
 	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
 	fs.BoolVar(&o.salvage, "salvage", false,
 		"with --resume: go on from what is sound of a damaged journal, and keep the damaged file")
