@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -541,7 +542,14 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 		c.Err = err.Error()
 		return "", fault.Lasting(ctx, err)
 	}
-	if program, c.Mended, err = l.parse(m.brief, reply.Text); err != nil {
+	program, c.Mended, err = l.parse(m.brief, reply.Text)
+	if reply.Recalled {
+		var lost error
+		if program, err, lost = l.reread(reply.ID, program, err); lost != nil {
+			return "", lost
+		}
+	}
+	if err != nil {
 		c.Err = err.Error() // a bad reply is data, and costs this child alone
 		return "", nil
 	}
@@ -554,6 +562,19 @@ func (l *batch) pausing() (resumed func()) {
 	resumed = l.paused.Begin()
 	l.pause.Set()
 	return resumed
+}
+
+// reread returns what a recalled reply was read as when it came, and program and why, as it is read now, if the journal
+// does not say. So a journal by a version that read replies in another way goes on as it began.
+func (l *batch) reread(id record.ID, program string, why error) (_ string, whyNot, err error) {
+	then, known, err := l.step.Journal.ReadAs(id)
+	switch {
+	case err != nil || !known || strings.TrimSpace(then) == strings.TrimSpace(program):
+		return program, why, err
+	case then == "":
+		return "", errors.New("the reply held no program when it came"), nil
+	}
+	return then, nil, nil
 }
 
 // parse reads the program out of a reply, and says what it mended in the reply.

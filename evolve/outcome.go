@@ -141,8 +141,8 @@ func (b birth) event(pull int) Event {
 	return Event{Kind: EventChild, Pull: bandit.Pull{ID: pull}, Generation: Generation{Index: b.step}, Child: c}
 }
 
-// record writes the child's record, for readers of the journal. Replay does not compare these records, so fields can
-// be added to them and older journals still fit. A pull whose end is in the file has its records.
+// record writes the child's record, for readers of the journal. Replay takes only what a reply was read as from these
+// records, so fields can be added to them and older journals still fit. A pull whose end is in the file has its records.
 func (s *shared) record(pull int, past record.Past, b birth) error {
 	if s.Journal == nil || past.Ended || s.Journal.Finished() {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
@@ -65,6 +66,7 @@ type effects struct {
 	given    map[ID]wal.Place  // calls that were abandoned, and not answered later
 	claimed  map[Key]int       // occurrences handed out in this incarnation
 	programs map[Key]wal.Place // where their texts are
+	children map[ID]wal.Place  // the last Child record of each call
 }
 
 func newEffects() effects {
@@ -76,6 +78,7 @@ func newEffects() effects {
 		given:    make(map[ID]wal.Place),
 		claimed:  make(map[Key]int),
 		programs: make(map[Key]wal.Place),
+		children: make(map[ID]wal.Place),
 	}
 }
 
@@ -242,7 +245,24 @@ func (j *Journal) ProgramText(key string) (string, error) {
 	return r.Text, nil
 }
 
-// Tell records a [Child] or a [Start], for readers of the file. Replay does not use it. If a run that was cut short
+// ReadAs returns the program that an earlier incarnation read out of the reply to a child's call, "" for none. It
+// reports false if the file does not say.
+func (j *Journal) ReadAs(id ID) (program string, known bool, err error) {
+	j.mu.Lock()
+	p, found := j.children[id.short()]
+	j.mu.Unlock()
+	if !found {
+		return "", false, nil
+	}
+	r, err := j.at(p)
+	if err != nil || r.Program == "" {
+		return "", err == nil && r.State == books.StateUnparsed, err
+	}
+	program, err = j.ProgramText(r.Program)
+	return program, err == nil, err
+}
+
+// Tell records a [Child] or a [Start], for readers of the file, and for [Journal.ReadAs]. If a run that was cut short
 // makes a child again, there are two records of it, and the last one tells how the run went on.
 func (j *Journal) Tell(r Record) error {
 	if err := j.Err(); err != nil {

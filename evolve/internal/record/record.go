@@ -30,7 +30,7 @@ const (
 	Tuning     Kind = "tuning"     // what a program scored for a tuner; the file does not have its text
 	// how a session that makes a child ended, by its program or its error, or a text that it remembers
 	Session Kind = "session"
-	Child   Kind = "child" // a child and what became of it; replay does not read it
+	Child   Kind = "child" // a child and what became of it; replay reads its program alone
 	Taken   Kind = "taken" // which child of a pull was taken in next, where that is not by index
 
 	Run    Kind = "run"    // what the run was given

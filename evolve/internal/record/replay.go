@@ -47,7 +47,9 @@ func (k Kind) whole() bool {
 // readOther takes in a record that is neither an effect nor a decision.
 func (j *Journal) readOther(id ID, e wal.Entry, r *Record) error {
 	switch r.Kind {
-	case Header, Child, Start:
+	case Header, Start:
+	case Child:
+		j.children[id] = e.Place
 	case Incarnation:
 		j.close()
 		j.now = time.UnixMilli(r.Time)
