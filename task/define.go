@@ -20,9 +20,11 @@ var (
 		`final|unsafe|inline)[ \t]+)*(?:def|class|func|function\*?|fn|struct|type|interface|trait|enum|module|sub|proc)` +
 		`[ \t]+(?:\([^)\n]*\)[ \t]*)?([\pL_$][\w$]*)|^(?:export[ \t]+)?(?:const|let|var)[ \t]+([\pL_$][\w$]*)[ \t]*=`)
 	// typed is a function of C and its kin: words, the last before a parenthesis, and no semicolon.
-	typed = regexp.MustCompile(`(?m)^([\pL_][\w:<>,*&\[\]]*)[ \t]+(?:[\w:<>,*&\[\]]+[ \t]+)*[*&]*([\pL_]\w*)[ \t]*\([^;\n]*$`)
+	typed = regexp.MustCompile(`(?m)^([\pL_][\w:<>,*&\[\]]*)[ \t]+(?:[\w:<>,*&\[\]]+[ \t]+)*` +
+		`[*&]*([\pL_]\w*)[ \t]*\([^;\n]*$`)
 	// elided is a comment in the place of code.
-	elided = regexp.MustCompile(`(?im)^[ \t]*(?:#|//|/\*|--|%|;)[ \t]*(?:\.\.\.|…|.*\b(?:rest of the|existing code|same as (?:before|above)))`)
+	elided = regexp.MustCompile(`(?im)^[ \t]*(?:#|//|/\*|--|%|;)[ \t]*` +
+		`(?:\.\.\.|…|.*\b(?:rest of the|existing code|same as (?:before|above)))`)
 )
 
 // definitions returns the names that program defines at its left edge.

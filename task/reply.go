@@ -201,6 +201,7 @@ const maxCandidates = 32
 type candidate struct {
 	text   string
 	tagged bool // with the language
+	lead   bool // it stands before the first fence, which may be a closing one
 	rank   int
 }
 
@@ -221,7 +222,7 @@ func (r Reply) candidates(text string) (all []candidate, fenced bool) {
 		before = rest
 	}
 	if trim(before) != "" && !closed && (len(all) == 0 || r.Parent != "") {
-		all = append([]candidate{{text: strings.TrimRight(before, "\n")}}, all...)
+		all = append([]candidate{{text: strings.TrimRight(before, "\n"), lead: true}}, all...)
 	}
 	return all, fenced
 }
@@ -270,6 +271,9 @@ func (r Reply) rank(c candidate, made string, all []candidate, names map[string]
 		if names[name] {
 			rank += 16
 		}
+	}
+	if c.lead && rank == 0 {
+		return -1 // prose
 	}
 	text := trim(c.text)
 	part := false // of another

@@ -146,7 +146,7 @@ func TestParseProgramErrors(t *testing.T) {
 // Hostile replies are megabytes of what a scanner might look through again and again. A quadratic pass over them never
 // ends: 4 MB squared is days.
 func TestParseProgramHuge(t *testing.T) {
-	n := notrun.Length(1<<20, 4<<20)
+	n := notrun.Length(1<<18, 4<<20)
 	for _, unit := range []string{"`", "```\n", "```js\n", "~~~\n", "</think>", "</think>\n", "<think></think>",
 		"<think>", "- ", "- ```js\n", "1", " ", "\t", "\r\n", "\r", "> ", "```js\n</think>\n", "`~"} {
 		reply := strings.Repeat(unit, n/len(unit))

@@ -27,8 +27,8 @@ type Block struct {
 //	lines to put in their place
 //	>>>>>>> REPLACE
 //
-// Their lines may vary in the number of signs, the case, the words and a colon. Blocks and hunks stand inside or outside
-// of fences. There may be 256.
+// Their delimiters may vary in the number of signs, the case, the words and a colon. Blocks and hunks stand inside or
+// outside of fences. There may be 256.
 func Blocks(text string) ([]Block, error) {
 	var blocks []Block
 	open := false

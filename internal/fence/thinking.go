@@ -12,13 +12,14 @@ var (
 	opensThinking  = regexp.MustCompile(`(?i)^[ \t\x{FEFF}]*[<\[◁]` + thinkTag + `(?:\s[^<>\n]*)?[>\]▷]`)
 	closesThinking = regexp.MustCompile(`(?i)[<\[◁]/` + thinkTag + `[ \t]*[>\]▷]`)
 	// strayClosing is a closing tag that begins or ends its line, or stands right after a word: not the talk of one.
-	strayClosing = regexp.MustCompile(`(?im)(?:^[ \t]*|[\pL\pN.:!?])[<\[◁]/` + thinkTag + `[ \t]*[>\]▷]|[<\[◁]/` + thinkTag +
-		`[ \t]*[>\]▷][ \t]*$`)
+	strayClosing = regexp.MustCompile(`(?im)(?:^[ \t]*|[\pL\pN.:!?])[<\[◁]/` + thinkTag + `[ \t]*[>\]▷]|[<\[◁]/` +
+		thinkTag + `[ \t]*[>\]▷][ \t]*$`)
 )
 
 // The heads of harmony's channels, with their special tokens and where a server has dropped these, and what ends one.
 var (
-	channel     = regexp.MustCompile(`<\|channel\|>\s*(analysis|commentary|final)(?:[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>)?`)
+	channel = regexp.MustCompile(`<\|channel\|>\s*(analysis|commentary|final)` +
+		`(?:[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>)?`)
 	channelEnd  = regexp.MustCompile(`<\|(?:end|return|call)\|>\s*(?:<\|start\|>|$)|<\|start\|>assistant|<\|channel\|>`)
 	bareStart   = regexp.MustCompile(`^(?:assistant)?(?:analysis|commentary)`)
 	bareChannel = regexp.MustCompile(`assistant(analysis|commentary|final)`)
@@ -94,13 +95,16 @@ func withoutSections(text string) string {
 		if tag := opensThinking.FindStringIndex(line); tag != nil && !s.open {
 			begin, end := s.pos, len(text)
 			var closing []int
+			first, form := b.Len() == 0 && strings.Trim(text[at:begin], white) == "", closesThinking
+			if !first { // it may be the talk of tags
+				form = strayClosing
+			}
 			if closes {
-				closing = closesThinking.FindStringIndex(text[begin+tag[1]:])
+				closing = form.FindStringIndex(text[begin+tag[1]:])
 			}
 			if closes = closing != nil; closes {
 				end = begin + tag[1] + closing[1]
 			}
-			first := b.Len() == 0 && strings.Trim(text[at:begin], white) == ""
 			if closes || first || strings.Trim(line[tag[1]:], white) == "" {
 				b.WriteString(text[at:begin])
 				s.pos, at = end, end
