@@ -77,12 +77,15 @@ func ParseProgram(text, language string) (string, error) {
 // harmony's final channel.
 //
 // A complete program is the text of a block: CommonMark's, with three or more backticks or tildes, an info string that
-// may have attributes, and a closing fence at least as long; the last one may be unclosed, and only a closing fence may
-// be there. A fence within a string, a comment or brackets of the program does not end the block. Without a block all
-// of the text is the program. Of several blocks, with a Parent, it is the last that is whole and not a part of another:
-// it defines what Parent defines, leaves nothing out, is tagged with the language, and is not much shorter than Parent.
-// Without a Parent, and with AsFirst, it is the first block of the language, or else of any. Indentation that all lines
-// share is removed, unless Parent has some too.
+// may have attributes, and a closing fence at least as long. The last block may be unclosed, and a closing fence may
+// stand alone. A fence within a string, a comment or brackets of the program does not end the block. Without a block all
+// of the text is the program.
+//
+// Models draft first and correct last. So of several blocks the last one counts that is whole: of all blocks it defines
+// the most names that Parent defines, it differs from Parent, is not a piece of another block, has no comment in the
+// place of code, is tagged with the language, and has at least half the length of Parent. Without a Parent, and with
+// AsFirst, the first block of the language counts, or else of any. Indentation that all lines share is removed, unless
+// Parent has some too.
 //
 // With AsDiff the reply has blocks, which are applied in order, each to the result of the previous ones:
 //
@@ -100,7 +103,7 @@ func ParseProgram(text, language string) (string, error) {
 // fence. There may be 256 blocks, and a program may grow to 1 MiB, or to twice the parent's size if that is more.
 //
 // A program that has a NUL or is not UTF-8 is refused, as it could not be journaled faithfully. Parse takes time linear
-// in the reply, for each block of a diff and of the first 32 programs.
+// in the reply, for each block of a diff and for each of at most 32 programs, the last ones.
 func (r Reply) Parse() (program, mended string, err error) {
 	text := fence.WithoutThinking(strings.ReplaceAll(r.Text, "\r\n", "\n"))
 	switch {

@@ -78,7 +78,8 @@ func (b *Block) divide() bool {
 
 func isMiddle(l line) bool { return strings.Trim(l.text, " \t\r") == MiddleLine }
 
-var hunkHead = regexp.MustCompile(`(?m)^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@`)
+// hunkHead is what a unified diff has, or the patch that Codex writes.
+var hunkHead = regexp.MustCompile(`(?m)^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@|^\*\*\* Begin Patch`)
 
 // hunksOf returns the hunks of the unified diffs in text.
 func hunksOf(text string) (blocks []Block, err error) {
@@ -121,9 +122,12 @@ func appendHunks(blocks []Block, text string, within bool) []Block {
 		}
 		switch header := strings.HasPrefix(l.text, "--- ") && i+1 < len(lines) &&
 			strings.HasPrefix(lines[i+1].text, "+++ "); {
-		case header, strings.HasPrefix(l.text, "@@"), strings.HasPrefix(l.text, "diff --git "):
+		case header, strings.HasPrefix(l.text, "diff --git "), strings.HasPrefix(l.text, "*** "):
 			end()
-			in, bare = !header, false
+			in, bare = false, false
+		case strings.HasPrefix(l.text, "@@"):
+			end()
+			in, bare = true, false
 		case !in || sign == `\`:
 		case sign == "-" && bare && i > 0 && strings.HasPrefix(lines[i-1].text, "+"):
 			end()

@@ -104,6 +104,8 @@ func TestDiff(t *testing.T) {
 			with("y = 1", "y = 3"), "another spelling"},
 		{"other words", parent1, "<<<<<<< ORIGINAL\n    y = 1\n=======\n    y = 3\n>>>>>>> UPDATED\n", with("y = 1", "y = 3"),
 			"an older form"},
+		{"other signs", parent1, "------- SEARCH\n    y = 1\n=======\n    y = 3\n+++++++ REPLACE\n", with("y = 1", "y = 3"),
+			"Cline's form"},
 		{"underlines", "Title\n=====\na\n", blk("Title\n=====\n", "Name\n=====\n"), "Name\n=====\na\n",
 			"a line of five is no divider where there is one of seven"},
 		{"talk of the words", parent1, "I SEARCH the line and REPLACE it:\nSEARCH\n" + blk("    y = 1\n", "    y = 3\n") +
@@ -115,6 +117,8 @@ func TestDiff(t *testing.T) {
 			"Here:\n\n@@ -30,9 +12 @@\n-    y = 1\n+    y = 3\n@@ -99 +99 @@\n def g(x):\n-    return 2\n" +
 				"+    return 4\n\nDone.", strings.Replace(with("y = 1", "y = 3"), "return 2", "return 4", 1),
 			"the text says where"},
+		{"a patch of Codex", parent1, "*** Begin Patch\n*** Update File: p.py\n@@ def f\n-    y = 1\n+    y = 3\n*** End Patch",
+			with("y = 1", "y = 3"), "hunks without numbers"},
 		{"unified, no head", parent1, "```diff\n-    y = 1\n+    y = 3\n```", with("y = 1", "y = 3"), "signs alone"},
 		{"unified, no heads, two", parent1, "```diff\n-    y = 1\n+    y = 3\n-    return 2\n+    return 4\n```",
 			strings.Replace(with("y = 1", "y = 3"), "return 2", "return 4", 1), "changes at two places"},

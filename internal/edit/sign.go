@@ -24,20 +24,21 @@ const (
 )
 
 var (
-	searches = regexp.MustCompile(`(?i)^<{5,}[ \t]*(?:search|original|old|before)?[ \t]*:?$`)
+	searches = regexp.MustCompile(`(?i)^(?:<{5,}[ \t]*(?:search|original|old|before)?|-{5,}[ \t]*search)[ \t]*:?$`)
 	divides  = regexp.MustCompile(`^={5,}$`)
-	replaces = regexp.MustCompile(`(?i)^>{5,}[ \t]*(?:replace|updated|new|after)?[ \t]*:?$`)
+	replaces = regexp.MustCompile(`(?i)^(?:>{5,}[ \t]*(?:replace|updated|new|after)?|\+{5,}[ \t]*replace)[ \t]*:?$`)
 )
 
 // SignOf returns the sign that line is.
 func SignOf(line string) Sign {
 	line = strings.Trim(line, " \t\r")
 	switch {
-	case strings.HasPrefix(line, "<<<<<") && searches.MatchString(line):
+	case len(line) < 5 || line[0] != line[4]:
+	case strings.ContainsRune("<-", rune(line[0])) && searches.MatchString(line):
 		return Search
-	case strings.HasPrefix(line, "=====") && divides.MatchString(line):
+	case line[0] == '=' && divides.MatchString(line):
 		return Middle
-	case strings.HasPrefix(line, ">>>>>") && replaces.MatchString(line):
+	case strings.ContainsRune(">+", rune(line[0])) && replaces.MatchString(line):
 		return Replace
 	}
 	return NoSign
