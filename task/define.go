@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/internal/lex"
+	"github.com/evoalloc/evoalloc/internal/fence"
 )
 
 // LanguageOf returns the language of programs in files that end in ext, with its dot: "python" for ".py". It is "" for
 // an unknown ending.
-func LanguageOf(ext string) string { return lex.NameOf(ext) }
+func LanguageOf(ext string) string { return fence.NameOf(ext) }
 
-func named(tag string) string { return lex.Name(tag) }
+func named(tag string) string { return fence.Name(tag) }
 
 var (
 	// definition is what defines a name at the left edge, in languages that have a word for it.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/internal/edit"
-	"github.com/evoalloc/evoalloc/internal/lex"
+	"github.com/evoalloc/evoalloc/internal/fence"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -66,7 +66,7 @@ func New(s Spec) (Task, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	s.Ext = cmp.Or(s.Ext, lex.Ext(s.Language))
+	s.Ext = cmp.Or(s.Ext, fence.Ext(s.Language))
 	return &spec{s.Evaluator, s, s.marked()}, nil
 }
 

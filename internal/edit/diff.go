@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/internal/fence"
-	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // maxBlocks bounds the blocks of a diff, since each costs a pass over the program. A model that changes more places may
@@ -86,7 +85,7 @@ func hunksOf(text string) (blocks []Block, err error) {
 	fenced := false
 	for b := range fence.Blocks(text) {
 		fenced = true
-		tag := lex.Name(b.Language())
+		tag := fence.Name(b.Language())
 		if diff := tag == "diff" || tag == "patch"; diff || hunkHead.MatchString(b.Text()) {
 			blocks = appendHunks(blocks, b.Text(), true)
 			if diff && len(blocks) == 0 {

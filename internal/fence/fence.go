@@ -18,8 +18,6 @@ import (
 	"cmp"
 	"iter"
 	"strings"
-
-	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
 // A Block is one fenced block of a text.
@@ -104,7 +102,7 @@ func Programs(text, language string) iter.Seq[Block] {
 		for s.pos < len(text) {
 			within := s
 			b, ok := s.line()
-			if ok && lex.Open(cmp.Or(b.Language(), language), b.raw) {
+			if ok && Open(cmp.Or(b.Language(), language), b.raw) {
 				within.pos = s.pos
 				if longer, found := within.beyond(b, cmp.Or(b.Language(), language), &budget); found {
 					b, s = longer, within
@@ -135,7 +133,7 @@ func (s *scanner) beyond(b Block, language string, budget *int) (Block, bool) {
 		if *budget -= len(next.raw); *budget < 0 {
 			return b, false
 		}
-		if pairs && (next.Closed && !s.open || !ok) && !lex.Open(language, next.raw) {
+		if pairs && (next.Closed && !s.open || !ok) && !Open(language, next.raw) {
 			s.open = false
 			return next, true
 		}

@@ -48,13 +48,13 @@ func language(comment string, str ...string) Language {
 
 func (l Language) indented() Language { return Language{l.tokens, true} }
 
-// Sure returns the language that goes by tag. It reports false, with Text, for a language that is not known well enough
-// to say that two programs with the same tokens but for comments do the same.
-func Sure(tag string) (Language, bool) {
-	switch Name(tag) {
+// Sure returns the language that goes by name, one of those of [task.LanguageOf]. It reports false, with Text, for a
+// language that is not known well enough to say that two programs with the same tokens but for comments do the same.
+func Sure(name string) (Language, bool) {
+	switch name {
 	case "javascript", "typescript":
 		return JavaScript, true
-	case "go":
+	case "go", "golang":
 		return Go, true
 	case "c", "c++", "cuda", "rust", "zig", "c#", "java", "kotlin", "scala", "swift":
 		return c, true
@@ -67,11 +67,16 @@ func Sure(tag string) (Language, bool) {
 // Likely returns the language that goes by tag, or the one that program looks to be in if tag names none. A language
 // that is not known is taken for one like C.
 func Likely(tag, program string) Language {
-	switch Name(tag) {
-	case "ruby", "perl", "shell", "yaml", "toml", "r", "julia":
+	switch tag = strings.ToLower(tag); tag {
+	case "js", "node", "nodejs", "mjs", "cjs", "ts":
+		return JavaScript
+	case "py", "python3", "py3", "ruby", "rb", "perl", "pl", "shell", "sh", "bash", "yaml", "yml", "toml", "r", "julia", "jl":
 		return Python
-	case "", "text":
-		return guess(program)
+	case "", "text", "txt", "plaintext":
+		if pythonLine.MatchString(program) {
+			return Python
+		}
+		return JavaScript
 	}
 	if l, ok := Sure(tag); ok {
 		return l
@@ -79,18 +84,4 @@ func Likely(tag, program string) Language {
 	return c
 }
 
-var (
-	pythonLine = regexp.MustCompile(`(?m)^(def|class|import|from) |^#|:[ \t]*$`)
-	goLine     = regexp.MustCompile(`(?m)^(package|func) `)
-)
-
-// guess returns the language that program looks to be in.
-func guess(program string) Language {
-	switch {
-	case goLine.MatchString(program):
-		return Go
-	case pythonLine.MatchString(program):
-		return Python
-	}
-	return JavaScript
-}
+var pythonLine = regexp.MustCompile(`(?m)^(def|class|import|from) |^#|:[ \t]*$`)

@@ -1,17 +1,21 @@
-package lex
+package fence
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/evoalloc/evoalloc/internal/lex"
+)
 
 // Open reports whether program, of the language that goes by tag, ends within a string, a comment or a bracket. It is
-// false for languages of which [Sure] is not. It takes time linear in the length of program.
+// false for languages of which [lex.Sure] is not. It takes time linear in the length of program.
 func Open(tag, program string) bool {
-	lang, sure := Sure(Name(tag))
+	lang, sure := lex.Sure(Name(tag))
 	if !sure {
 		return false
 	}
-	depth, last := 0, Token{Kind: Operator}
+	depth, last := 0, lex.Token{Kind: lex.Operator}
 	for _, last = range lang.Tokens(program) {
-		if last.Kind != Operator {
+		if last.Kind != lex.Operator {
 			continue
 		}
 		switch program[last.Begin] {
@@ -21,7 +25,7 @@ func Open(tag, program string) bool {
 			depth--
 		}
 	}
-	if depth > 0 || last.Kind != String && last.Kind != Comment {
+	if depth > 0 || last.Kind != lex.String && last.Kind != lex.Comment {
 		return depth > 0
 	}
 	for _, d := range []struct{ begin, end string }{{`"""`, `"""`}, {"'''", "'''"}, {"`", "`"}, {"/*", "*/"}} {
