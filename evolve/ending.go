@@ -12,10 +12,10 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
+	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -138,7 +138,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err)
 	case why != "":
-	case errors.Is(err, deadline.ErrWallTime):
+	case errors.Is(err, waits.ErrWallTime):
 		d.stop(allocation.Budget, wallTime, nil)
 	case ctx.Err() != nil:
 		d.stop(allocation.Canceled, "", nil)
@@ -150,7 +150,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 // interrupted ends the run because its context ended: the caller's, or that of steps, which also ends with the
 // budget's time.
 func (d *driver) interrupted(steps context.Context) {
-	if errors.Is(context.Cause(steps), deadline.ErrWallTime) {
+	if errors.Is(context.Cause(steps), waits.ErrWallTime) {
 		d.stop(allocation.Budget, wallTime, nil)
 	} else {
 		d.stop(allocation.Canceled, "", nil)

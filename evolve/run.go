@@ -13,7 +13,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/deadline"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
@@ -272,7 +271,7 @@ func (d *driver) beginning(steps context.Context) (context.Context, record.Past)
 	case replaying && next.Kind == record.Stop && next.Limit == wallTime:
 		// The time was over before an arm was drawn. What is not in the file was abandoned then.
 		over, end := context.WithCancelCause(steps)
-		end(deadline.ErrWallTime)
+		end(waits.ErrWallTime)
 		return over, record.Past{}
 	}
 	return steps, record.Past{}
@@ -285,8 +284,8 @@ func (d *driver) notStarted(ctx, begin context.Context, limit string, err error)
 	case err == nil && limit == "":
 	case err == nil:
 		d.stop(allocation.Budget, limit, nil)
-	case errors.Is(context.Cause(begin), deadline.ErrWallTime): // whatever the arm makes of it
-		d.fail(ctx, errors.Join(err, deadline.ErrWallTime))
+	case errors.Is(context.Cause(begin), waits.ErrWallTime): // whatever the arm makes of it
+		d.fail(ctx, errors.Join(err, waits.ErrWallTime))
 	default:
 		d.fail(ctx, err)
 	}
@@ -458,7 +457,7 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 		select {
 		case o := <-d.ended:
 			d.early = append(d.early, o)
-			if o.err != nil && errors.Is(context.Cause(steps), deadline.ErrWallTime) {
+			if o.err != nil && errors.Is(context.Cause(steps), waits.ErrWallTime) {
 				// The stop comes before the outcome is taken in, whatever error the arm returned, because replay
 				// reads the stop before that too.
 				d.stop(allocation.Budget, wallTime, nil)

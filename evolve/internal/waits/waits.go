@@ -1,4 +1,5 @@
-// Package waits counts what waits, and measures how long an evaluation takes without the time in which it waits.
+// Package waits counts what waits, measures how long an evaluation takes without the time in which it waits, and ends
+// steps by the clock.
 package waits
 
 import (

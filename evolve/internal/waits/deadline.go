@@ -1,6 +1,4 @@
-// Package deadline ends the steps of a run by the clock: when its time is over, or when the caller has gone and
-// the grace period is over.
-package deadline
+package waits
 
 import (
 	"context"
@@ -12,7 +10,8 @@ import (
 // a limit that stands in the journal, the other a pause.
 var ErrWallTime = errors.New("evolve: the budget's WallTime is over")
 
-// A Clock says when steps end. No other part of a run acts on a clock, so no decision depends on one.
+// A Clock says when steps end: when the run's time is over, or when the caller has gone and the grace period is over.
+// No other part of a run acts on a clock, so no decision depends on one.
 type Clock struct {
 	Grace time.Duration // for which steps outlive the caller's context
 	Limit time.Duration // on the time of the run; 0 means none
