@@ -185,7 +185,7 @@ func maxInFlight(b *testing.B, url string) int {
 func BenchmarkInFlight(b *testing.B) {
 	const calls = 10_000
 	url := serve(b)
-	client, err := openai.New(openai.Config{BaseURL: url, Model: llm.Models()[0], Whole: true})
+	client, err := openai.New(openai.Config{Seed: true, BaseURL: url, Model: llm.Models()[0], Whole: true})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func evaluatorGone(t *testing.T, s kindOfSearch) {
 }
 
 func noEndpoint(t *testing.T, s kindOfSearch) {
-	client, err := openai.New(openai.Config{BaseURL: "http://127.0.0.1:1/v1", Model: small}) // a port that nobody is given
+	client, err := openai.New(openai.Config{Seed: true, BaseURL: "http://127.0.0.1:1/v1", Model: small}) // a port that nobody is given
 	if err != nil {
 		t.Fatal(err)
 	}

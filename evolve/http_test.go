@@ -34,7 +34,7 @@ func connect(t testing.TB, cfg llmtest.Config, model llm.Model, inFlight int, re
 	t.Helper()
 	srv := llmtest.NewServer(cfg)
 	t.Cleanup(srv.Close)
-	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model})
+	client, err := openai.New(openai.Config{Seed: true, BaseURL: srv.URL, Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func (r *recount) check(t *testing.T) (calls int) {
 // An endpoint that is not there stops the run at once, with one line that names it.
 func TestRunOnDeadEndpoint(t *testing.T) {
 	const url = "http://127.0.0.1:1/v1" // a port that nobody is given, as one just closed may be
-	client, err := openai.New(openai.Config{BaseURL: url, Model: llm.Models()[0]})
+	client, err := openai.New(openai.Config{Seed: true, BaseURL: url, Model: llm.Models()[0]})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func faulty(t *testing.T, whole bool) llm.LLM {
 		"401"}
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault { return faults[r.Seed%uint32(len(faults))] }})
 	t.Cleanup(srv.Close)
-	client, err := openai.New(openai.Config{BaseURL: srv.URL, Model: llm.Model{Key: "m"}, Whole: whole})
+	client, err := openai.New(openai.Config{Seed: true, BaseURL: srv.URL, Model: llm.Model{Key: "m"}, Whole: whole})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ const (
 	KindRateLimit     = "rate_limit"     // 429
 	KindServer        = "server"         // 5xx, and 408, 409, 425, which ask for another try
 	KindBrokenReply   = "broken_reply"   // a success that holds no usable answer
+	KindNoAnswer      = "no_answer"      // a success without text, as the model or a filter would have it
 	KindOther         = "other"
 )
 
@@ -47,10 +48,10 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Final reports whether sending the same request again cannot help, because the key, the path or the request itself was
-// refused, or because the caller canceled it.
+// refused, the model or a filter declined to answer, or the caller canceled it.
 func (e *Error) Final() bool {
 	switch e.Kind {
-	case KindAuth, KindNotFound, KindBadRequest, KindContextLength:
+	case KindAuth, KindNotFound, KindBadRequest, KindContextLength, KindNoAnswer:
 		return true
 	}
 	return e.Status == Canceled

@@ -97,7 +97,7 @@ func ExampleModel() {
 	// A mixture of experts is another value: it is charged for the parameters that work.
 	m := llm.Model{Key: "moe", Name: "org/moe-30b", ActiveParams: 3_000_000_000}
 	fmt.Println(m)
-	// Output: moe(org/moe-30b, temperature 0.4, top-p 0.95, max tokens 16000)
+	// Output: moe(org/moe-30b, max tokens 16000)
 }
 
 func ExampleModels() {

@@ -11,9 +11,6 @@ const (
 	DefaultMaxTokens = 16000
 	DefaultTimeout   = 900 * time.Second
 	DefaultRetries   = 2
-
-	defaultTemperature = 0.4
-	defaultTopP        = 0.95
 )
 
 // A Model is a language model as the accountant and the adapters see it. It is a plain value, so models need no
@@ -23,18 +20,22 @@ type Model struct {
 	Name string // name at the endpoint: "Qwen/Qwen3-8B"
 	// ActiveParams is the number of parameters that work on one token: of a mixture of experts not all.
 	ActiveParams int64
-	Temperature  float64       // 0 means 0.4; for greedy decoding set Request.Temperature
-	TopP         float64       // 0 means 0.95
+	Temperature  float64       // 0 means the endpoint's own; for greedy decoding set Request.Temperature
+	TopP         float64       // 0 means the endpoint's own
 	MaxTokens    int           // 0 means DefaultMaxTokens
 	Timeout      time.Duration // for one attempt; 0 means DefaultTimeout
 	Price        *Price        // nil means unknown, which a budget in money refuses
 }
 
-// WithDefaults returns m with its zero fields filled in.
+// PaperSampling returns m with the sampling of the BaSE paper where m has none: a temperature of 0.4 and a top-p of 0.95.
+func PaperSampling(m Model) Model {
+	m.Temperature, m.TopP = cmp.Or(m.Temperature, 0.4), cmp.Or(m.TopP, 0.95)
+	return m
+}
+
+// WithDefaults returns m with its zero fields filled in that have a default.
 func (m Model) WithDefaults() Model {
 	m.Name = cmp.Or(m.Name, m.Key)
-	m.Temperature = cmp.Or(m.Temperature, defaultTemperature)
-	m.TopP = cmp.Or(m.TopP, defaultTopP)
 	m.MaxTokens = cmp.Or(m.MaxTokens, DefaultMaxTokens)
 	m.Timeout = cmp.Or(m.Timeout, DefaultTimeout)
 	return m
@@ -43,8 +44,14 @@ func (m Model) WithDefaults() Model {
 // String returns the model and everything that its answers depend on.
 func (m Model) String() string {
 	m = m.WithDefaults()
-	return fmt.Sprintf("%s(%s, temperature %g, top-p %g, max tokens %d)",
-		cmp.Or(m.Key, m.Name), m.Name, m.Temperature, m.TopP, m.MaxTokens)
+	sampling := ""
+	if m.Temperature != 0 {
+		sampling += fmt.Sprintf(", temperature %g", m.Temperature)
+	}
+	if m.TopP != 0 {
+		sampling += fmt.Sprintf(", top-p %g", m.TopP)
+	}
+	return fmt.Sprintf("%s(%s%s, max tokens %d)", cmp.Or(m.Key, m.Name), m.Name, sampling, m.MaxTokens)
 }
 
 // Models returns the models of the BaSE paper, whose parameter counts are those of the published

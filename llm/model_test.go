@@ -7,16 +7,20 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-func TestModelDefaultsAreThePapers(t *testing.T) {
+func TestModelDefaults(t *testing.T) {
 	want := llm.Model{
 		Key: "k", Name: "k", ActiveParams: 5,
-		Temperature: 0.4, TopP: 0.95, MaxTokens: 16000, Timeout: 900 * time.Second,
+		MaxTokens: 16000, Timeout: 900 * time.Second, // the sampling is the endpoint's
 	}
 	if got := (llm.Model{Key: "k", ActiveParams: 5}).WithDefaults(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	want.Temperature = 0.7
 	if got := want.WithDefaults(); got != want {
 		t.Errorf("values that were set changed: %+v", got)
+	}
+	if got := llm.PaperSampling(want); got.Temperature != 0.7 || got.TopP != 0.95 {
+		t.Errorf("the paper's sampling is %+v", got)
 	}
 }
 

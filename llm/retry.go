@@ -50,6 +50,9 @@ type RetryConfig struct {
 	Jitter float64
 	// MaxRetryAfter bounds a server's Retry-After. 0 means 5 minutes; negative means that Retry-After is ignored.
 	MaxRetryAfter time.Duration
+	// Notice is told of each pause of more than ten seconds, how long it is and why. It may be called from several
+	// goroutines at once. nil means nobody.
+	Notice func(text string)
 }
 
 // PaperRetry returns the configuration of the BaSE paper: up to two retries, five seconds apart. Unlike the paper's,
@@ -93,6 +96,18 @@ func (c RetryConfig) pause(seed uint32, k int, err error) time.Duration {
 		wait *= 1 + c.Jitter*stream.New(uint64(seed), "llm.Retry", uint64(k)).Float64()
 	}
 	return time.Duration(min(wait, math.MaxInt64/2))
+}
+
+// tell tells Notice of a long pause after err.
+func (c RetryConfig) tell(pause time.Duration, err error) {
+	if c.Notice == nil || pause <= 10*time.Second {
+		return
+	}
+	text := fmt.Sprintf("waiting %v, until %s", pause.Round(time.Second), time.Now().Add(pause).Format("15:04:05 MST"))
+	if e, ok := errors.AsType[*Error](err); ok && e.RetryAfter > pause {
+		text += fmt.Sprintf(" (the endpoint asks for %v)", e.RetryAfter.Round(time.Second))
+	}
+	c.Notice(fmt.Sprintf("%s: %v", text, err))
 }
 
 // unanswered reports whether err means that a request brought no answer, rather than a refusal.
@@ -159,7 +174,9 @@ func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 		if ctx.Err() != nil || !r.worthwhile(err) || !t.take(err, r.cfg) {
 			return reply, counted(err, k+1)
 		}
-		if gone := sleep(ctx, r.cfg.pause(req.Seed, k, err)); gone != nil {
+		pause := r.cfg.pause(req.Seed, k, err)
+		r.cfg.tell(pause, err)
+		if gone := sleep(ctx, pause); gone != nil {
 			return reply, fmt.Errorf("llm: gave up before retry %d (%v): %w", k+1, err, gone)
 		}
 		if no := TraceOf(ctx).Again(ctx, req); no != nil {

@@ -50,7 +50,7 @@ func agentsRun(dir string, args []string) error {
 	if inFlight == 1 {
 		model.Timeout = time.Hour // its servers have no faults, and no attempt must end for a machine that is busy
 	}
-	client, err := openai.New(openai.Config{BaseURL: args[0], Model: model})
+	client, err := openai.New(openai.Config{Seed: true, BaseURL: args[0], Model: model})
 	if err != nil {
 		return err
 	}

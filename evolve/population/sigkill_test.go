@@ -25,7 +25,7 @@ func killedRun(dir string, args []string) error {
 	if err != nil {
 		return err
 	}
-	client, err := openai.New(openai.Config{BaseURL: args[0], Model: llm.Models()[0]})
+	client, err := openai.New(openai.Config{Seed: true, BaseURL: args[0], Model: llm.Models()[0]})
 	if err != nil {
 		return err
 	}

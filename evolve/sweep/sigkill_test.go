@@ -19,7 +19,7 @@ import (
 // killed is the plan of the sweep that is killed.
 func killed(url string) (sweep.Plan, error) {
 	p := mixed(4)
-	client, err := openai.New(openai.Config{BaseURL: url, Model: llm.Models()[0]})
+	client, err := openai.New(openai.Config{Seed: true, BaseURL: url, Model: llm.Models()[0]})
 	p.Models = []sweep.Model{{Spec: llm.Models()[0], LLM: client}}
 	return p, err
 }

@@ -60,7 +60,7 @@ func (s search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{})
+	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{Notice: cli.Notice})
 	t, end, err := open.Task(ctx, s.Options)
 	if err != nil {
 		return err

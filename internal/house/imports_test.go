@@ -99,7 +99,7 @@ var core = map[string][]string{
 	"task/text":   {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/task"},
 	"bandit":      {"gonum.org/v1/gonum", "/internal/", "/bandit/internal/"},
 	"bandit/sim":  {"gonum.org/v1/gonum", "/internal/", "/bandit", "/bandit/internal/"},
-	"llm/openai":  {"/internal/", "/llm"},
+	"llm/openai":  {"/internal/", "/llm", "github.com/openai/openai-go", "github.com/tidwall"},
 	"flops":       {"golang.org/x/sync", "/internal/", "/llm"},
 	"evolve": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
 		"/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},

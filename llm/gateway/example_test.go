@@ -24,7 +24,7 @@ func Example() {
 		},
 	})
 	defer s.Close()
-	agent, err := openai.New(openai.Config{BaseURL: s.BaseURL() + "/v1", APIKey: s.Token(), Model: llm.Model{Key: "any"}})
+	agent, err := openai.New(openai.Config{Seed: true, BaseURL: s.BaseURL() + "/v1", APIKey: s.Token(), Model: llm.Model{Key: "any"}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -188,7 +188,7 @@ func TestChatClient(t *testing.T) {
 	failing, _ := open(t, gateway.Bounded(0, 0, 0, time.Millisecond), later(fails(errors.New("x"))))
 	for _, whole := range []bool{true, false} {
 		ask := func(s *gateway.Session) (llm.Reply, error) {
-			c, err := openai.New(openai.Config{BaseURL: s.BaseURL() + "/v1", APIKey: s.Token(), Model: llm.Model{Key: "gpt"},
+			c, err := openai.New(openai.Config{Seed: true, BaseURL: s.BaseURL() + "/v1", APIKey: s.Token(), Model: llm.Model{Key: "gpt"},
 				Whole: whole})
 			if err != nil {
 				t.Fatal(err)
@@ -231,7 +231,7 @@ func TestThroughToAServer(t *testing.T) {
 		},
 	})
 	t.Cleanup(srv.Close)
-	model, err := openai.New(openai.Config{BaseURL: srv.URL, APIKey: secret,
+	model, err := openai.New(openai.Config{Seed: true, BaseURL: srv.URL, APIKey: secret,
 		Model: llm.Model{Name: "m", Timeout: time.Minute}})
 	if err != nil {
 		t.Fatal(err)

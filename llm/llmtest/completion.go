@@ -30,6 +30,16 @@ func (s *Server) compose(req Request, f Fault) content {
 		c.halve()
 	case emptyLength:
 		c.text, c.calls, c.finish = "", nil, "length"
+	case filtered:
+		c.text, c.calls, c.finish = "", nil, "content_filter"
+	case declined:
+		c.text, c.calls = "", nil
+	case unaskedCall:
+		c.text, c.calls, c.finish = "", []llm.ToolCall{{ID: "call_0", Name: "read", Arguments: "{}"}}, "tool_calls"
+	case inReasoning:
+		c.reasoning, c.text, c.calls, c.finish = c.reasoning+c.text, "", nil, "stop"
+	case otherModel:
+		c.model = "another"
 	}
 	c.usage = s.cfg.Usage(req, c.reasoning+c.text+written(c.calls))
 	if f == emptyLength { // the tokens were spent nevertheless
@@ -61,8 +71,9 @@ type choice struct {
 
 type message struct {
 	Role      string     `json:"role,omitempty"`
-	Content   *string    `json:"content"`
+	Content   any        `json:"content"` // a *string, or parts
 	Reasoning string     `json:"reasoning_content,omitempty"`
+	Refusal   string     `json:"refusal,omitempty"`
 	Calls     []wireCall `json:"tool_calls,omitempty"`
 }
 
@@ -86,6 +97,7 @@ const (
 		"<body>Please sign in to go on.</body></html>"
 	wrongTypedBody = `{"id": "chatcmpl-0", "object": "chat.completion", "choices": "none"}`
 	errorBody      = `{"error": {"message": "Upstream provider failed", "code": 502}}`
+	errorChoice    = `{"choices": [{"error": {"message": "Upstream provider failed", "code": 502}, "finish_reason": "error"}]}`
 )
 
 // body is the answer in one piece, corrupted by f.
@@ -93,14 +105,24 @@ func (c content) body(f Fault) []byte {
 	switch f {
 	case wrongTyped:
 		return []byte(wrongTypedBody)
-	case errorInStream:
+	case errorInStream, errorField, errorLine:
 		return []byte(errorBody)
+	case errorInChoice:
+		return []byte(errorChoice)
 	}
 	m := &message{Role: "assistant", Content: c.said(), Reasoning: c.reasoning, Calls: wireCalls(c.calls)}
-	if f == nullContent {
+	finish := &c.finish
+	switch f {
+	case nullContent:
 		m.Content, m.Calls = nil, nil
+	case asParts:
+		m.Content = parts(c.text)
+	case declined:
+		m.Refusal = declinedText
+	case noFinish:
+		finish = nil
 	}
-	w := c.wire("chat.completion", choice{Message: m, FinishReason: &c.finish})
+	w := c.wire("chat.completion", choice{Message: m, FinishReason: finish})
 	if f == noChoices {
 		w.Choices = []choice{}
 	}
@@ -113,6 +135,16 @@ func (c content) body(f Fault) []byte {
 		return body[:len(body)/2]
 	}
 	return body
+}
+
+// declinedText is what the model says under the fault refusal.
+const declinedText = "I can't help with that."
+
+// parts returns text as a list of parts, after one of thinking with a program that is not the answer.
+func parts(text string) any {
+	type part map[string]any
+	return []part{{"type": "thinking", "thinking": []part{{"type": "text", "text": "```\nno\n```"}}},
+		{"type": "text", "text": text}}
 }
 
 // wire returns a completion or a chunk with the given choices.

@@ -3,6 +3,7 @@ package llmtest
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -149,6 +150,19 @@ func (e *exchange) hang() {
 func (e *exchange) abort() {
 	e.v.ended = brokenOff
 	panic(http.ErrAbortHandler)
+}
+
+// close ends the answer without a word that the connection ends too, and closes it when the next request comes.
+func (e *exchange) close() {
+	conn, _, err := e.rc.Hijack()
+	if err != nil {
+		return // HTTP/2, where requests share a connection
+	}
+	defer conn.Close()
+	defer context.AfterFunc(e.ctx, func() { conn.Close() })()
+	if _, err := io.WriteString(conn, "0\r\n\r\n"); err == nil {
+		conn.Read(make([]byte, 1))
+	}
 }
 
 // reset closes the connection so that the client sees it reset rather than ended.

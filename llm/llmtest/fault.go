@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A Fault is the name of one way for a request to go wrong: one of [Faults]. The zero
@@ -31,15 +35,23 @@ const (
 	overloaded      Fault = "503"                   // an error object in JSON
 	overloadedText  Fault = "503 text"              // plain text
 	timeout408      Fault = "408"                   // the server gave up first
+	noCredit        Fault = "402"                   // no money left
+	dayQuota        Fault = "429 day"               // OpenRouter's quota of a day, with the time of its end in the body
 	errorIn200      Fault = "200 with error object" // a failure dressed as a success
 )
 
-// Faults that refuse options that some servers do not know. A request without the option is answered.
+// Faults that refuse a field, in the words and the form of some endpoint. A request without the field is answered.
 const (
 	noStreamOptions   Fault = "400 stream_options"         // the field, which asks for usage in a stream
 	noContinuousUsage Fault = "400 continuous_usage_stats" // vLLM's extension within that field
 	noStreams         Fault = "400 stream"                 // streaming at all
-	noTools           Fault = "400 tools"                  // tools
+	noTools           Fault = "400 tools"                  // tools, in Ollama's words
+	noMaxTokens       Fault = "400 max_tokens"             // OpenAI's for its reasoning models: need max_completion_tokens
+	noTemperature     Fault = "400 temperature"            // likewise
+	noTopP            Fault = "400 top_p"                  // Anthropic's, if there is a temperature too
+	noSeed            Fault = "422 seed"                   // Mistral's
+	noStop            Fault = "400 stop"                   // Google's, in a list
+	noSystem          Fault = "400 system"                 // Gemma's template, at vLLM
 )
 
 // Faults of an answer that arrives, after the latency.
@@ -56,50 +68,68 @@ const (
 	cachedAbove   Fault = "cached above prompt" // more tokens cached than there are
 	wrongUsage    Fault = "wrong-typed usage"   // the counts are words
 	endEarly      Fault = "no end"              // half an answer, and the end, without a transport error
-	duplicate     Fault = "duplicate chunks"    // every chunk of a stream comes twice; the answer is whole
+	filtered      Fault = "content filter"      // the text was removed
+	declined      Fault = "refusal"             // the model says in a field of its own that it will not answer
+	unaskedCall   Fault = "call without tools"  // a call of a tool, and no text
+	asParts       Fault = "content parts"       // content is a list of parts; the answer is whole
+	noFinish      Fault = "no finish reason"    // nor [DONE] is missing; the answer is whole
+	inReasoning   Fault = "all in reasoning"    // the answer is whole, and the content is empty
+	otherModel    Fault = "another model"       // answers
 	noCallIDs     Fault = "no call ids"         // calls of tools come without IDs
 	// half an answer, and an error object; not streamed: as "200 with error object"
 	errorInStream Fault = "error in stream"
+	errorInChoice Fault = "error in choice" // OpenRouter's
+	errorField    Fault = "error field"     // llama.cpp's: a field of the event stream in the place of data
+	errorLine     Fault = "error line"      // a line of JSON between the events
 )
 
 // Faults of the connection.
 const (
-	hang      Fault = "hang"             // nothing comes until the client leaves
-	hangFirst Fault = "hang first token" // headers come, after the latency, and then nothing
-	hangBody  Fault = "hang body"        // half an answer comes, after the latency, and then nothing
-	drip      Fault = "drip"             // the answer comes one token each Config.Drip
-	cut       Fault = "cut body"         // half an answer comes, after the latency, and then the connection closes
-	reset     Fault = "reset"            // the connection is reset after the latency
-	resetBody Fault = "reset body"       // half an answer comes, after the latency, and then a reset
+	hang      Fault = "hang"               // nothing comes until the client leaves
+	hangFirst Fault = "hang first token"   // headers come, after the latency, and then nothing
+	hangBody  Fault = "hang body"          // half an answer comes, after the latency, and then nothing
+	drip      Fault = "drip"               // the answer comes one token each Config.Drip
+	cut       Fault = "cut body"           // half an answer comes, after the latency, and then the connection closes
+	reset     Fault = "reset"              // the connection is reset after the latency
+	resetBody Fault = "reset body"         // half an answer comes, after the latency, and then a reset
+	closes    Fault = "close after stream" // llama.cpp's: the connection ends when the next request comes on it
 )
 
-// Faults returns all faults:
-//
-//   - refused at once: 429, 429 retry-after, 429 retry-after date, 429 no quota, 401, 403, 404, 400, 400 context
-//     length, 500, 500 error text, 500 html, 503, 503 text, 408, 200 with error object;
-//   - refused if the request asks for it: 400 stream_options, 400 continuous_usage_stats, 400 stream, 400 tools;
-//   - answered: malformed JSON, wrong-typed JSON, html 200, no choices, null content, empty length, length, no usage,
-//     negative usage, cached above prompt, wrong-typed usage, no end, duplicate chunks, no call ids, error in stream;
-//   - a connection that fails: hang, hang first token, hang body, drip, cut body, reset, reset body.
+// Faults returns all faults: those that refuse every request, those that refuse a field, those of answers and those of
+// the connection.
 func Faults() []Fault {
 	return []Fault{
-		rateLimit, rateLimitAfter, rateLimitDate, noQuota, badKey, forbidden, noModel, badRequest, tooLong,
-		serverError, serverErrorText, serverErrorHTML, overloaded, overloadedText, timeout408, errorIn200,
-		noStreamOptions, noContinuousUsage, noStreams, noTools,
-		malformed, wrongTyped, htmlPage, noChoices, nullContent, emptyLength, length, noUsage,
-		negativeUsage, cachedAbove, wrongUsage, endEarly, duplicate, noCallIDs, errorInStream,
-		hang, hangFirst, hangBody, drip, cut, reset, resetBody,
+		rateLimit, rateLimitAfter, rateLimitDate, noQuota, dayQuota, noCredit, badKey, forbidden, noModel, badRequest,
+		tooLong, serverError, serverErrorText, serverErrorHTML, overloaded, overloadedText, timeout408, errorIn200,
+		noStreamOptions, noContinuousUsage, noStreams, noTools, noMaxTokens, noTemperature, noTopP, noSeed, noStop, noSystem,
+		malformed, wrongTyped, htmlPage, noChoices, nullContent, emptyLength, length, noUsage, negativeUsage, cachedAbove,
+		wrongUsage, endEarly, noCallIDs, filtered, declined, unaskedCall, asParts, noFinish, inReasoning, otherModel,
+		errorInStream, errorInChoice, errorField, errorLine,
+		hang, hangFirst, hangBody, drip, cut, reset, resetBody, closes,
 	}
 }
 
-// of returns the fault for req: none if f refuses an option that req does not use.
+// of returns the fault for req: none if f refuses a field that req does not have.
 func (f Fault) of(req Request) Fault {
-	switch {
-	case f == noStreamOptions && req.StreamOptions == (StreamOptions{}),
-		f == noContinuousUsage && !req.StreamOptions.ContinuousUsage,
-		f == noStreams && !req.Stream,
-		f == noTools && len(req.Tools) == 0,
-		f == noCallIDs && len(req.Tools) == 0:
+	has := func(name string) bool { _, ok := req.fields[name]; return ok }
+	applies := true
+	switch f {
+	case noContinuousUsage:
+		applies = req.StreamOptions.ContinuousUsage
+	case noStreams, closes:
+		applies = req.Stream
+	case noTools, noCallIDs:
+		applies = len(req.Tools) > 0
+	case unaskedCall:
+		applies = len(req.Tools) == 0
+	case noTopP:
+		applies = has("top_p") && has("temperature")
+	case noSystem:
+		applies = slices.ContainsFunc(req.Messages, func(m llm.Message) bool { return m.Role == llm.System })
+	case noStreamOptions, noMaxTokens, noTemperature, noSeed, noStop:
+		applies = has(strings.Fields(string(f))[1])
+	}
+	if !applies {
 		return none
 	}
 	return f
@@ -108,7 +138,8 @@ func (f Fault) of(req Request) Fault {
 // usable reports whether an answer corrupted by f is still an answer.
 func (f Fault) usable() bool {
 	switch f {
-	case none, length, noUsage, negativeUsage, cachedAbove, wrongUsage, duplicate, noCallIDs, drip:
+	case none, length, noUsage, negativeUsage, cachedAbove, wrongUsage, noCallIDs, asParts, noFinish, inReasoning,
+		otherModel, drip, closes:
 		return true
 	}
 	return false
@@ -122,6 +153,12 @@ func (f Fault) refuse(w http.ResponseWriter, cfg Config) bool {
 		writeError(w, 429, "rate_limit_error", "Rate limit reached for requests")
 	case noQuota:
 		writeError(w, 429, "insufficient_quota", "You exceeded your current quota, please check your plan")
+	case dayQuota:
+		reset := time.Now().Add(11 * time.Hour).UnixMilli()
+		writeBody(w, 429, "application/json", fmt.Sprintf(`{"error": {"message": "Rate limit exceeded: free-models-per-day", `+
+			`"code": 429, "metadata": {"headers": {"X-RateLimit-Reset": "%d"}}}}`, reset))
+	case noCredit:
+		writeError(w, 402, "402", "Insufficient credits")
 	case badKey:
 		writeError(w, 401, "invalid_api_key", "Incorrect API key provided")
 	case forbidden:
@@ -138,6 +175,22 @@ func (f Fault) refuse(w http.ResponseWriter, cfg Config) bool {
 		writeError(w, 400, "unsupported_value", "Streaming is not supported by this model")
 	case noTools:
 		writeError(w, 400, "invalid_request_error", "registry.ollama.ai/library/model does not support tools")
+	case noMaxTokens:
+		writeError(w, 400, "unsupported_parameter", "Unsupported parameter: 'max_tokens' is not supported with this model. "+
+			"Use 'max_completion_tokens' instead.")
+	case noTemperature:
+		writeError(w, 400, "unsupported_value", "Unsupported value: 'temperature' does not support 0.4 with this model. "+
+			"Only the default (1) value is supported.")
+	case noTopP:
+		writeError(w, 400, "invalid_request_error", "`temperature` and `top_p` cannot both be specified for this model.")
+	case noSeed:
+		writeBody(w, 422, "application/json", `{"object": "error", "message": {"detail": [{"type": "extra_forbidden", `+
+			`"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}, "code": null}`)
+	case noStop:
+		writeBody(w, 400, "application/json", `[{"error": {"code": 400, "status": "INVALID_ARGUMENT", `+
+			`"message": "Invalid JSON payload received. Unknown name \"stop\": Cannot find field."}}]`)
+	case noSystem:
+		writeBody(w, 400, "application/json", `{"object": "error", "message": "System role not supported", "code": 400}`)
 	case tooLong:
 		writeError(w, 400, "context_length_exceeded", "This model's maximum context length is 32768 tokens")
 	case serverError:

@@ -27,6 +27,7 @@ type Request struct {
 	Ordinal       int           `json:"-"` // how many requests arrived before, of any kind
 	Occurrence    int           `json:"-"` // how many of them had this seed and these messages: 0 unless it is a retry
 	digest        uint64
+	fields        map[string]json.RawMessage // of the body
 }
 
 // StreamOptions are the usage reports that a client wants in a stream.

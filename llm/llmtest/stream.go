@@ -1,6 +1,8 @@
 package llmtest
 
 import (
+	"io"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -52,7 +54,9 @@ func (e *exchange) stream(c content) {
 	}
 	s.closing()
 	s.deliver()
-	e.end(s.err)
+	if e.end(s.err); s.v.Fault == closes && s.err == nil {
+		e.close()
+	}
 }
 
 // opening sends the headers and a first chunk without tokens, and reports whether to continue.
@@ -79,6 +83,12 @@ func (s *streamer) breaks() bool {
 		s.flush()
 	case errorInStream:
 		s.event([]byte(errorBody))
+	case errorInChoice:
+		s.event([]byte(errorChoice))
+	case errorField:
+		s.line("error: " + strings.TrimSuffix(strings.TrimPrefix(errorBody, `{"error": `), "}") + "\n\n")
+	case errorLine:
+		s.line(errorBody + "\n")
 	case malformed:
 		s.event([]byte(`{"id": "chatcmpl-0", "choices": [{"delta": {"cont`))
 	case wrongTyped:
@@ -128,7 +138,9 @@ func (s *streamer) token(i, n int) {
 	case i < len(s.thinking):
 		m.Reasoning = s.thinking[i]
 	case i < len(s.thinking)+len(s.saying):
-		m.Content = &s.saying[i-len(s.thinking)]
+		if m.Content = &s.saying[i-len(s.thinking)]; s.v.Fault == asParts {
+			m.Content = parts(s.saying[i-len(s.thinking)])
+		}
 	default:
 		m.Calls = s.calling[i-len(s.thinking)-len(s.saying):][:1]
 	}
@@ -139,12 +151,17 @@ func (s *streamer) token(i, n int) {
 // closing sends the finish reason and the usage.
 func (s *streamer) closing() {
 	empty := ""
-	m := &message{Content: &empty}
-	if s.v.Fault == nullContent || s.said() == nil {
+	m, finish := &message{Content: &empty}, &s.finish
+	switch {
+	case s.v.Fault == nullContent || s.said() == nil:
 		m.Content = nil
+	case s.v.Fault == declined:
+		m.Refusal = declinedText
+	case s.v.Fault == noFinish:
+		finish = nil
 	}
 	s.done = s.usage.CompletionTokens
-	s.chunk(m, &s.finish, s.done)
+	s.chunk(m, finish, s.done)
 	if o := s.req.StreamOptions; o.IncludeUsage {
 		last := s.wire("chat.completion.chunk")
 		s.count(&last, s.done)
@@ -172,25 +189,25 @@ func (s *streamer) count(c *completion, completion int) {
 	c.Usage = wireOf(u, s.v.Fault)
 }
 
-// emit sends c, twice if the fault says so.
+// emit sends c.
 func (s *streamer) emit(c completion) {
 	body := encode(c)
 	if s.v.Fault == wrongUsage && c.Usage != nil {
 		body = wrongUsageIn(body)
 	}
 	s.event(body)
-	if s.v.Fault == duplicate {
-		s.event(body)
-	}
 }
 
-// event writes data as one server-sent event. A full buffer is sent.
-func (s *streamer) event(data []byte) {
+// event writes data as one server-sent event.
+func (s *streamer) event(data []byte) { s.line("data: " + string(data) + "\n\n") }
+
+// line writes a part of the stream. A full buffer is sent.
+func (s *streamer) line(text string) {
 	if s.err == nil && s.ctx.Err() != nil {
 		s.err = errLeft
 	}
 	if s.err == nil {
-		_, s.err = s.w.Write(append(append([]byte("data: "), data...), "\n\n"...))
+		_, s.err = io.WriteString(s.w, text)
 	}
 }
 

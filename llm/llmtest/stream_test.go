@@ -162,7 +162,11 @@ func TestStreamFaults(t *testing.T) {
 		{"malformed JSON", half, "", false, "spoiled", `"cont`},
 		{"wrong-typed JSON", half, "", false, "spoiled", `"choices": "none"`},
 		{"error in stream", half, "", false, "spoiled", "Upstream provider failed"},
-		{"duplicate chunks", "", "stopstop", false, "answered", "[DONE]"},
+		{"error field", half, "", false, "spoiled", `"6789"`},
+		{"error in choice", half, "error", false, "spoiled", "Upstream provider failed"},
+		{"no finish reason", half + half, "", false, "answered", "[DONE]"},
+		{"content filter", "", "content_filter", false, "spoiled", "[DONE]"},
+		{"close after stream", half + half, "stop", false, "answered", "[DONE]"},
 		{"cut body", half, "", true, "broken off", `"6789"`},
 		{"reset body", half, "", true, "broken off", `"6789"`},
 		{"no usage", half + half, "stop", false, "answered", "[DONE]"},
@@ -175,7 +179,7 @@ func TestStreamFaults(t *testing.T) {
 		srv := llmtest.NewServer(llmtest.Config{Reply: say(half + half), Fault: always(tt.fault)})
 		s := askStream(t.Context(), srv.URL, finalUse, 100)
 		srv.Close()
-		if (tt.fault != "duplicate chunks" && s.text != tt.text) || s.finish != tt.finish || (s.err != nil) != tt.broken {
+		if s.text != tt.text || s.finish != tt.finish || (s.err != nil) != tt.broken {
 			t.Errorf("%s: %+v", tt.fault, s)
 		}
 		if tt.last != "" && !strings.Contains(s.events[len(s.events)-1], tt.last) {
@@ -201,7 +205,10 @@ func TestOptionsAreRefusedOnlyWhereUsed(t *testing.T) {
 		{"400 stream_options", noOptions, 200},
 		{"400 continuous_usage_stats", continuous, 400}, {"400 continuous_usage_stats", finalUse, 200},
 		{"400 continuous_usage_stats", noOptions, 200},
-		{"400 stream", continuous, 400}, {"400 stream", noOptions, 400},
+		{"400 stream", continuous, 400}, {"400 stream", noOptions, 400}, {"400 max_tokens", noOptions, 400},
+		{"422 seed", noOptions, 422}, {"400 temperature", noOptions, 200}, {"400 temperature", `"temperature": 1,`, 400},
+		{"400 top_p", `"top_p": 1,`, 200}, {"400 top_p", `"top_p": 1, "temperature": 1,`, 400}, {"400 system", noOptions, 200},
+		{"400 stop", noOptions, 200}, {"400 stop", `"stop": ["x"],`, 400},
 	} {
 		srv := llmtest.NewServer(llmtest.Config{Fault: always(tt.fault)})
 		s := askStream(t.Context(), srv.URL, tt.options, 100)
@@ -359,7 +366,11 @@ func TestEveryFaultIsListedOnceAndHasAWayToEnd(t *testing.T) {
 		for _, k := range s.Ended {
 			n += k
 		}
-		if s.Calls != 2 || n != 2 || s.InFlight != 0 {
+		want := 2
+		if f == "close after stream" { // which loses the second request, as it comes on the same connection
+			want = 1
+		}
+		if s.Calls != want || n != want || s.InFlight != 0 {
 			t.Errorf("%s: %+v", f, s)
 		}
 	}

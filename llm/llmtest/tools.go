@@ -51,6 +51,7 @@ func (r *Request) UnmarshalJSON(body []byte) error {
 	if err := json.Unmarshal(body, &w); err != nil {
 		return err
 	}
+	json.Unmarshal(body, &r.fields) // as well formed
 	r.Messages, r.Tools = nil, nil
 	for _, m := range w.Messages {
 		message := llm.Message{Role: m.Role, Content: m.Content, CallID: m.CallID}

@@ -44,7 +44,7 @@ func ExampleConfig() {
 	_, err = offline.New(offline.Config{Broken: 5})
 	fmt.Println(err)
 	// Output:
-	// offline(qwen3-8b(Qwen/Qwen3-8B, temperature 0.4, top-p 0.95, max tokens 16000), broken 0.05, latency 20ms) <nil>
+	// offline(qwen3-8b(Qwen/Qwen3-8B, max tokens 16000), broken 0.05, latency 20ms) <nil>
 	// 8190726144
 	// offline: Config.Broken is 5: need a share of replies, at most 1
 }

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/openai/openai-go/v3/option"
 
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/llm"
@@ -117,44 +118,17 @@ func TestCanceledBeforeItWasSentIsNoAttempt(t *testing.T) {
 func TestSiblingsOfARefusedCallCostNothing(t *testing.T) {
 	noLeak(t)
 	url := refusedURL(t)
-	end := make(chan struct{})
-	defer close(end)
-	for _, tt := range []struct {
-		reason string
-		client func() *http.Client
-	}{
-		{"all are refused about at once", func() *http.Client { return nil }},
-		{"the others still connect", func() *http.Client { return refusedOnce(end) }},
-	} {
-		for range 20 {
-			c, err := openai.New(openai.Config{BaseURL: url, Model: model, Whole: true, HTTPClient: tt.client()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			attempts := siblings(t, c)
-			c.Close()
-			if tokens := worstTokens(attempts); tokens != 0 || len(attempts) == 0 {
-				t.Fatalf("%s: %v tokens for %d attempts: %+v", tt.reason, tokens, len(attempts), attempts)
-			}
-			for _, a := range attempts {
-				if a.Kind != llm.KindRefused || !a.Unsent {
-					t.Fatalf("%s: attempt %+v", tt.reason, a)
-				}
+	for range 20 {
+		attempts := siblings(t, open(t, url, openai.Config{Whole: true}))
+		if tokens := worstTokens(attempts); tokens != 0 || len(attempts) == 0 {
+			t.Fatalf("%v tokens for %d attempts: %+v", tokens, len(attempts), attempts)
+		}
+		for _, a := range attempts {
+			if a.Kind != llm.KindRefused || !a.Unsent {
+				t.Fatalf("attempt %+v", a)
 			}
 		}
 	}
-}
-
-// refusedOnce dials once, and from then on only begins to.
-func refusedOnce(end chan struct{}) *http.Client {
-	var dials atomic.Int64
-	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if dials.Add(1) == 1 {
-			return (&net.Dialer{}).DialContext(ctx, network, addr)
-		}
-		<-end // net/http dials on when nobody waits for it any more
-		return nil, net.ErrClosed
-	}}}
 }
 
 // siblings makes 32 calls, all given up once one finds that the model is unavailable.
@@ -186,7 +160,8 @@ func TestWhatMayHaveBeenSentIsCharged(t *testing.T) {
 	})}
 	m := model
 	m.Timeout = 50 * time.Millisecond
-	c, err := openai.New(openai.Config{BaseURL: "http://127.0.0.1:1/v1", Model: m, Whole: true, HTTPClient: silent})
+	c, err := openai.New(openai.Config{BaseURL: "http://127.0.0.1:1/v1", Model: m, Whole: true,
+		Options: []option.RequestOption{option.WithHTTPClient(silent)}})
 	if err != nil {
 		t.Fatal(err)
 	}

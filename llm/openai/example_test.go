@@ -13,7 +13,7 @@ import (
 func ExampleNew() {
 	_, err := openai.New(openai.Config{BaseURL: "localhost:8000/v1", Model: llm.Models()[0]})
 	fmt.Println(err)
-	// Output: openai: Config.BaseURL "localhost:8000/v1" does not start with http:// or https://: need a URL such as http://127.0.0.1:8000/v1
+	// Output: openai: Config.BaseURL "localhost:8000/v1": need a URL such as http://127.0.0.1:8000/v1, without a user
 }
 
 func ExampleConfig() {
@@ -28,8 +28,8 @@ func ExampleConfig() {
 	cfg.Whole = true // not streamed
 	fmt.Println(cfg)
 	// Output:
-	// openai(http://127.0.0.1:8000/v1, qwen3-8b(Qwen/Qwen3-8B, temperature 0.4, top-p 0.95, max tokens 16000), with a key, streamed, first token within 2m0s, silence up to 30s, 2 tokens/s over 30s)
-	// openai(http://127.0.0.1:8000/v1, qwen3-8b(Qwen/Qwen3-8B, temperature 0.4, top-p 0.95, max tokens 16000), with a key, in one piece)
+	// openai(http://127.0.0.1:8000/v1, qwen3-8b(Qwen/Qwen3-8B, max tokens 16000), streamed, first token within 2m0s, silence up to 30s, 2 tokens/s over 30s)
+	// openai(http://127.0.0.1:8000/v1, qwen3-8b(Qwen/Qwen3-8B, max tokens 16000), in one piece)
 }
 
 func ExampleClient() {

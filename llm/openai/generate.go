@@ -1,155 +1,223 @@
 package openai
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
 	"github.com/evoalloc/evoalloc/internal/printable"
+	"github.com/evoalloc/evoalloc/internal/stall"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// errTimeout distinguishes Model.Timeout from a deadline of the caller.
-var errTimeout = errors.New("openai: Model.Timeout passed")
-
-// Generate sends req once. The attempt is in the reply even if there is an error, which is an [*llm.Error] with the
-// same status. A request that was not sent, because it is malformed or ctx ended before, makes no attempt. If a stream
-// or its options are refused, Generate sends req again without them, as a further attempt.
-func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+// Generate sends req. The attempt is in the reply even if there is an error, which is an [*llm.Error] with the same
+// status. A request that was not sent, because it is malformed or ctx ended before, makes no attempt. If the endpoint
+// refuses a field, Generate sends req again without it, as a further attempt.
+func (c *Client) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
 	if err := ctx.Err(); err != nil {
-		return llm.Reply{}, fmt.Errorf("openai: not sent: %w", err)
+		return reply, fmt.Errorf("openai: not sent: %w", err)
 	}
-	b, err := c.body(req)
-	if err != nil {
-		return llm.Reply{}, &llm.Error{Status: llm.Failed, Kind: llm.KindBadRequest, Endpoint: c.cfg.BaseURL, Err: err}
+	t := llm.TraceOf(ctx)
+	var fail *llm.Error
+	for {
+		c.mu.Lock()
+		without := c.without
+		c.mu.Unlock()
+		p, err := c.params(req, without)
+		if err != nil {
+			return reply, &llm.Error{Status: llm.Failed, Kind: llm.KindBadRequest, Endpoint: c.cfg.BaseURL, Err: err}
+		}
+		if fail != nil {
+			err = t.Again(ctx, req)
+		}
+		if err == nil {
+			err = t.Send(c.cfg.Model.Key)
+		}
+		switch {
+		case err != nil && fail != nil:
+			return reply, fmt.Errorf("%w (not sent again: %w)", fail, err)
+		case err != nil:
+			return reply, err
+		}
+		if fail = c.attempt(ctx, &reply, req, p); fail == nil {
+			return reply, nil
+		}
+		if r, ok := errors.AsType[*refusal](fail.Err); !ok || !c.learn(p, r) {
+			return reply, fail
+		}
 	}
-	return c.generate(ctx, req, b)
 }
 
 // Announces returns true, see [llm.Announces].
 func (c *Client) Announces() bool { return true }
 
-// generate sends req, in other forms as long as the form is refused.
-func (c *Client) generate(ctx context.Context, req llm.Request, b *body) (llm.Reply, error) {
-	var reply llm.Reply
-	t := llm.TraceOf(ctx)
-	if no := t.Send(c.cfg.Model.Key); no != nil {
-		return reply, no
-	}
-	for f, again := c.forms.get(), true; ; {
-		fail := c.attempt(ctx, &reply, b, func(ctx context.Context) (answer, *llm.Error) { return c.ask(ctx, *b, f) })
-		if fail == nil {
-			return reply, nil
-		}
-		if f, again = c.forms.refused(f, fail); !again {
-			return reply, fail
-		}
-		no := t.Again(ctx, req)
-		if no == nil {
-			no = t.Send(c.cfg.Model.Key)
-		}
-		if no != nil {
-			return reply, fmt.Errorf("%w (not sent again: %w)", fail, no)
-		}
-	}
-}
-
-// ask makes one call in the form f.
-func (c *Client) ask(ctx context.Context, b body, f form) (answer, *llm.Error) {
-	b = f.in(b)
-	if f != whole {
-		return c.askStream(ctx, &b, f)
-	}
-	ans, fail := c.askWhole(ctx, &b)
-	if fail == nil {
-		c.forms.accepted(f)
-	}
-	return ans, fail
-}
-
-// attempt makes one attempt by ask and adds it to reply, unless it was canceled before it was sent. The context's Trace
-// knows that the attempt is sent, and is told its end.
-func (c *Client) attempt(ctx context.Context, reply *llm.Reply, b *body,
-	ask func(context.Context) (answer, *llm.Error)) *llm.Error {
-	a := llm.Attempt{
-		Status:       llm.OK,
-		MaxTokens:    b.limit(),
-		Model:        c.cfg.Model.Key,
-		ActiveParams: c.cfg.Model.ActiveParams,
-		Endpoint:     c.cfg.BaseURL,
-	}
+// attempt makes one attempt and adds it to reply, unless it was canceled before it was sent. The context's Trace is
+// told its end.
+func (c *Client) attempt(ctx context.Context, reply *llm.Reply, req llm.Request,
+	p sdk.ChatCompletionNewParams) (fail *llm.Error) {
+	a := llm.Attempt{Status: llm.OK, Endpoint: c.cfg.BaseURL, Model: c.cfg.Model.Key,
+		ActiveParams: c.cfg.Model.ActiveParams, MaxTokens: or(req.MaxTokens, c.cfg.Model.MaxTokens)}
 	before := len(reply.Attempts)
 	defer func() { llm.TraceOf(ctx).Ended(slices.Clone(reply.Attempts[before:])) }()
-	way := newDelivery(c.cfg.HTTPClient)
+	var sought, got atomic.Bool
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { sought.Store(true) }, GotConn: func(httptrace.GotConnInfo) { got.Store(true) }})
 	start := time.Now()
-	ans, fail := ask(way.watch(ctx))
+	t, err := c.ask(traced, p)
 	a.Latency = time.Since(start)
-	a.Usage, a.Capped = c.bounded(b, ans)
-	a.FinishReason, a.Streamed = shorten(c.hide(printable.Line(ans.finish)), maxFinish), ans.streamed
-	if fail == nil {
-		reply.Text, reply.Reasoning = ans.text, ans.reasoning
-		reply.Calls = named(ans.calls, len(b.request.Messages))
+	text, calls := t.answer(len(req.Messages))
+	a.Usage, a.Capped = t.bounded(llm.PromptTokens(req)+c.extra, a.MaxTokens)
+	if a.FinishReason = printable.Excerpt(c.clean(t.finish), 64); !t.whole {
+		a.Streamed = min(t.seen(), max(a.MaxTokens, t.chunks))
+	}
+	if err == nil {
+		if name := c.cfg.Model.Name; !strings.HasPrefix(strings.ToLower(t.model), strings.ToLower(name)) && t.model != "" {
+			c.notice("model", "the answers are of %q, and %q was asked for, whose size and price are booked", t.model, name)
+		}
+		reply.Text, reply.Reasoning, reply.Calls = text, validText(t.reasoning), calls
 		reply.Attempts = append(reply.Attempts, a)
 		return nil
 	}
-	fail.Endpoint = c.cfg.BaseURL
-	if a.Unsent = way.unsent(); a.Unsent && fail.Status != llm.Failed { // for failures the cause says so
+	fail = c.classify(err)
+	if a.Unsent = sought.Load() && !got.Load(); a.Unsent && fail.Status != llm.Failed {
 		fail.Err = fmt.Errorf("not sent, no connection came about: %w", fail.Err)
 	}
-	a.Status, a.Kind, a.Err = fail.Status, fail.Kind, printable.Line(fail.Err.Error())
+	a.Status, a.Kind, a.Err = fail.Status, fail.Kind, fail.Err.Error()
 	if !a.Unsent || a.Status != llm.Canceled {
 		reply.Attempts = append(reply.Attempts, a)
 	}
 	return fail
 }
 
-// askWhole makes one call within the model's timeout. Even with an error the answer holds what arrived.
-func (c *Client) askWhole(ctx context.Context, b *body) (answer, *llm.Error) {
-	call, cancel := context.WithTimeoutCause(ctx, c.cfg.Model.Timeout, errTimeout)
+// eventStream is the media type of streams.
+const eventStream = "text/event-stream"
+
+// ask makes one call within the model's timeout. Even with an error the transcript holds what arrived.
+func (c *Client) ask(ctx context.Context, p sdk.ChatCompletionNewParams) (t *transcript, err error) {
+	call, cancel := context.WithTimeoutCause(ctx, c.cfg.Model.Timeout, &llm.Error{Status: llm.Timeout,
+		Err: fmt.Errorf("no answer within %v: %w", c.cfg.Model.Timeout, context.DeadlineExceeded)})
 	defer cancel()
-	reply, resp, err := c.send(call, b)
+	call, end := context.WithCancelCause(call)
+	defer end(nil)
+	limits, accept := c.cfg.Stream.limits(), eventStream
+	if p.ExtraFields()["stream"] == nil {
+		limits, accept = stall.Limits{}, "application/json"
+	}
+	w := stall.New(limits, func(err error) { end(&llm.Error{Status: llm.Stalled, Err: err}) })
+	defer w.Stop()
+	t = &transcript{tools: len(p.Tools) > 0}
+	var resp *http.Response
+	_, err = c.chat.New(call, p, option.WithHeader("Accept", accept), option.WithResponseBodyInto(&resp))
+	if err == nil {
+		defer resp.Body.Close()
+		err = t.read(resp, accept == eventStream, w)
+	}
+	judged := errors.As(err, new(*llm.Error)) || errors.As(err, new(*refusal))
 	switch {
-	case call.Err() != nil && err != nil:
-		return answer{}, c.ended(ctx, call)
-	case resp != nil && resp.StatusCode >= 300:
-		return answer{}, c.refused(b, resp, reply)
-	case err != nil:
-		return answer{}, c.disconnected(err)
+	case err == nil, t.finish != "" && !judged: // complete, whatever became of the connection
+		return t, t.judge()
+	case call.Err() == nil || judged:
+		return t, err
 	}
-	ans, broken := decode(reply, len(b.Tools) > 0)
-	return ans, c.broken(resp.StatusCode, broken)
-}
-
-// send sends the request and returns the raw body of its reply.
-func (c *Client) send(call context.Context, b *body) (reply []byte, resp *http.Response, err error) {
-	resp, err = c.post(call, b, "application/json", c.cfg.MaxBody)
-	if err != nil {
-		return nil, resp, err
-	}
-	defer resp.Body.Close()
-	if reply, err = io.ReadAll(resp.Body); err != nil {
-		return nil, resp, fmt.Errorf("error reading response body: %w", err)
-	}
-	return reply, resp, nil
-}
-
-// ended returns the error of a call that the model's timeout or the caller ended.
-func (c *Client) ended(ctx, call context.Context) *llm.Error {
 	cause := context.Cause(call)
-	if stalled, ok := errors.AsType[*stall](cause); ok {
-		return &llm.Error{Status: llm.Stalled, Err: stalled}
+	if errors.As(cause, new(*llm.Error)) { // one of our limits
+		return t, cause
 	}
-	if cause == errTimeout {
-		err := fmt.Errorf("no answer within %v: %w", c.cfg.Model.Timeout, context.DeadlineExceeded)
-		return &llm.Error{Status: llm.Timeout, Err: err}
-	}
-	err := fmt.Errorf("the caller gave up: %w", ctx.Err())
-	if cause = context.Cause(ctx); cause != ctx.Err() {
+	err = fmt.Errorf("the caller gave up: %w", ctx.Err())
+	if cause != ctx.Err() {
 		err = fmt.Errorf("%w (%v)", err, cause)
 	}
-	return &llm.Error{Status: llm.Canceled, Err: err}
+	return t, &llm.Error{Status: llm.Canceled, Err: err}
+}
+
+// exchange is the middleware around each request. It makes a *refusal of a reply without success. A connection is not
+// used again after a stream: llama.cpp closes it then, though it says that it keeps it, and loses the next request.
+func exchange(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	req.Close = req.Header.Get("Accept") == eventStream
+	resp, err := next(req)
+	if err != nil || resp.StatusCode < 300 {
+		return resp, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // only its beginning is quoted
+	if err != nil {
+		return nil, err
+	}
+	return nil, readRefusal(resp.StatusCode, resp, body)
+}
+
+// read reads a reply: a stream, or an answer in one piece, which may also come where a stream was asked for.
+func (t *transcript) read(resp *http.Response, stream bool, w *stall.Watch) error {
+	in := &tap{r: resp.Body, left: maxText}
+	buffered := bufio.NewReader(in)
+	if first, _ := buffered.Peek(1); !stream || bytes.ContainsAny(first, "{[<") {
+		body, err := io.ReadAll(buffered)
+		if err != nil {
+			return err
+		}
+		t.done, t.whole = true, true
+		return t.add("message", "", body)
+	}
+	// The SDK's decoder needs an empty line after the last event, which some servers leave out.
+	lines := io.MultiReader(buffered, strings.NewReader("\n\n"))
+	events := ssestream.NewDecoder(&http.Response{Header: resp.Header, Body: io.NopCloser(lines)})
+	for !t.done && events.Next() {
+		in.left = maxText
+		complete := t.finish != ""
+		n, err := t.addEvent(events.Event())
+		switch {
+		case err != nil && !complete:
+			return err
+		case t.done:
+			w.Finish(100 * time.Millisecond)
+			io.CopyN(io.Discard, buffered, 1<<10) // so that the server sees its answer read to the end
+		case n > 0:
+			w.Progress(n)
+		}
+		if t.finish != "" && !complete {
+			w.Finish(5 * time.Second) // for the usage
+		}
+	}
+	if r := lateError(in.tail); r != nil && t.finish == "" {
+		return r
+	}
+	return events.Err()
+}
+
+// A tap bounds how much is read of a reply from one event to the next, and keeps the last bytes.
+type tap struct {
+	r    io.Reader
+	left int
+	tail []byte
+}
+
+// The bounds of an answer.
+const (
+	maxText  = 32 << 20 // bytes: some hundred times an answer of 100,000 tokens
+	maxCalls = 128      // of tools
+)
+
+func (t *tap) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p[:min(len(p), t.left+1)]) // one byte more than allowed, to notice excess
+	if t.left -= n; t.left < 0 {
+		return 0, broken("the body is longer than %d bytes", maxText)
+	}
+	const kept = 4 << 10
+	if t.tail = append(t.tail, p[:n]...); len(t.tail) > 2*kept {
+		t.tail = append(t.tail[:0], t.tail[len(t.tail)-kept:]...)
+	}
+	return n, err
 }

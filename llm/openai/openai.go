@@ -1,8 +1,5 @@
-// Package openai is an [llm.LLM] for endpoints with OpenAI's chat-completions protocol: vLLM, SGLang, llama.cpp,
-// Ollama, a hosted service or a proxy for several of them.
-//
-// A [Client] makes one attempt for each Generate (see Streaming for the exception), accounts for it
-// however it ends, and leaves limits and retries to the combinators of package llm. The usual stack is
+// Package openai is an [llm.LLM] for endpoints with OpenAI's chat-completions protocol, on OpenAI's own Go client. The
+// usual stack is
 //
 //	client, err := openai.New(openai.Config{Model: spec}) // LLM_API_BASE, LLM_API_KEY
 //	...
@@ -10,34 +7,34 @@
 //
 // where a request that waits for its retry holds none of the sixteen slots.
 //
-// # Streaming
+// Temperature, top_p and seed are the endpoint's own unless they were given. Answers are streamed, so that a stall is
+// noticed within seconds (see [Stream]) and the tokens of a call that was cut are known.
 //
-// Answers arrive as they are written, so that a stall is noticed within seconds and not at the timeout: see [Stream].
-// Streamed tokens are known and charged even if the call times out or is cut. Usage is requested during the stream
-// (stream_options with include_usage and vLLM's continuous_usage_stats).
-//
-// If an endpoint refuses these options with status 400 or 422, the request is repeated with fewer of them; if it
-// refuses to stream (400, 422 or 501), in one piece. Each refusal is an attempt of its own in the reply, announced to
-// the context's [llm.Trace], and is remembered for the client's later requests. An answer in one piece to a request for
-// a stream is understood too. Config.Whole turns streaming off.
-//
-// docs/reference.md lists the ends of attempts, and the usage that is recorded.
+// Endpoints differ in the fields that they take. If one refuses a request with status 400 or 422 and names a field, the
+// client sends it again without the field, with the cap under its other name, or with the system's text before the
+// user's. It remembers that, and says it once to Config.Notice. Each refusal is an attempt of its own in the reply.
+// docs/operations.md lists what which endpoints need.
 package openai
 
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
-	"unicode"
+	"time"
 
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/evoalloc/evoalloc/internal/stall"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -47,52 +44,48 @@ const (
 	EnvKey  = "LLM_API_KEY"  // sent as a bearer token
 )
 
-// defaultMaxBody bounds the body of a reply, in bytes: some hundred times the longest answer of a model with a window
-// of 100,000 tokens.
-const defaultMaxBody = 32 << 20
-
 // A Config configures a [Client]. It prints without the key.
 type Config struct {
-	// BaseURL is the part before /chat/completions, usually ending in /v1. "" means the environment's LLM_API_BASE,
-	// without which New fails.
+	// BaseURL is the part before /chat/completions, usually ending in /v1. Its query, such as Azure's api-version, is sent
+	// with each request. "" means the environment's LLM_API_BASE, without which New fails.
 	BaseURL string
-	// APIKey is sent as a bearer token, without white space around it. "" means the environment's LLM_API_KEY, or no token
-	// if that is empty too.
+	// APIKey is sent as a bearer token, or as api-key if the query of BaseURL has Azure's api-version. "" means the
+	// environment's LLM_API_KEY, or no key if that is empty too.
 	APIKey string `json:"-"`
 	// Model is the model with its sampling. It needs a Name or a Key.
 	Model llm.Model
-	// HTTPClient sends the requests. nil means a client of its own, which keeps idle connections for four seconds, as many
-	// as were ever in use at once, and honours the usual proxy variables.
-	HTTPClient *http.Client `json:"-"`
+	// Options are applied to each request after the client's own: headers, another http.Client, middleware, other ways to
+	// authenticate, those of the SDK's package azure. nil means none.
+	Options []option.RequestOption `json:"-"`
 	// Stream defines when a streamed answer has stalled. The zero value means the default limits.
 	Stream Stream
 	// Whole asks for answers in one piece, which cost less processor time, but a call that hangs ends only at
 	// Model.Timeout. false means streams.
 	Whole bool
-	// MaxBody bounds the body of a reply, in bytes; a longer one is a broken reply. For a stream it bounds the text, and
-	// 128 times as much bounds the whole body. 0 means 32 MiB.
-	MaxBody int64
-	// MaxCompletionTokens sends the cap as max_completion_tokens, which some newer endpoints want, instead of max_tokens,
-	// which all others understand.
-	MaxCompletionTokens bool
-	// Extra holds further fields of the request's body, as encoding/json marshals them: for example
-	// {"chat_template_kwargs": {"enable_thinking": false}}. nil means none. model, messages, stream and n are not allowed.
-	// stream_options in it replace the client's own.
+	// Seed sends Request.Seed. false means that the endpoint draws its own.
+	Seed bool
+	// Omit names fields that are never sent, such as "temperature" or "stream_options". Without "max_tokens" the cap is
+	// sent as max_completion_tokens. nil means none.
+	Omit []string
+	// Extra holds further fields of the request's body, such as {"chat_template_kwargs": {"enable_thinking": false}}, but
+	// not model, messages, stream, n and the cap. nil means none.
 	Extra map[string]any
+	// Notice is told, once each, which field the endpoint refuses and which other model answers, perhaps from several
+	// goroutines at once. nil means nobody.
+	Notice func(text string) `json:"-"`
 }
 
 // A Client asks one endpoint for completions of one model. It is safe for concurrent use.
 type Client struct {
-	cfg      Config                // with defaults, the final base, and no key
-	key      func() string         // a closure, so that printing a Client never shows it
-	hidden   func() *regexp.Regexp // matches the key in text; nil without a key
-	baseFrom string                // source of the base, for messages
-	keyFrom  string
-	http     *http.Client // the caller's or own, which follows no redirect unless the caller's says how
-	forms    *forms
-	own      *http.Client // nil if the caller brought one
+	cfg   Config        // with defaults, and no key
+	key   func() string // a closure, so that printing a Client never shows it
+	chat  sdk.ChatCompletionService
+	own   *http.Client // unless one of Config.Options replaces it
+	extra int          // bytes of Config.Extra in a request
 
-	extraBytes int // bytes of Config.Extra in a request
+	mu      *sync.Mutex
+	without fields          // what the endpoint does not take
+	said    map[string]bool // notices, by their subject
 }
 
 var _ llm.LLM = (*Client)(nil)
@@ -100,159 +93,150 @@ var _ llm.LLM = (*Client)(nil)
 // New returns a client. It fails if a field of cfg is wrong, naming it. It sends nothing: the first Generate shows
 // whether the endpoint is there.
 func New(cfg Config) (*Client, error) {
-	c := &Client{baseFrom: "Config.BaseURL", keyFrom: "Config.APIKey"}
-	if cfg.BaseURL == "" {
-		cfg.BaseURL, c.baseFrom = os.Getenv(EnvBase), EnvBase
-	}
-	if cfg.APIKey == "" {
-		cfg.APIKey, c.keyFrom = os.Getenv(EnvKey), EnvKey
-	}
+	cfg.BaseURL, cfg.APIKey = cmp.Or(cfg.BaseURL, os.Getenv(EnvBase)), cmp.Or(cfg.APIKey, os.Getenv(EnvKey))
 	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
 	cfg.Model = cfg.Model.WithDefaults()
-	cfg.MaxBody = cmp.Or(cfg.MaxBody, defaultMaxBody)
 	cfg.Stream = cfg.Stream.withDefaults()
-	base, err := parseBase(cfg.BaseURL, c.baseFrom)
+	base, err := url.Parse(cfg.BaseURL) // the error is not shown, since it may repeat a password
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" || base.User != nil ||
+		base.Fragment != "" {
+		return nil, fmt.Errorf("openai: Config.BaseURL %q: need a URL such as http://127.0.0.1:8000/v1, without a user",
+			shown(cfg.BaseURL))
+	}
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	extra, err := json.Marshal(cfg.Extra)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("openai: Config.Extra cannot be sent: %w", err)
 	}
-	cfg.BaseURL = base
-	if err := cfg.validate(c.keyFrom); err != nil {
-		return nil, err
-	}
-	if cfg.HTTPClient == nil {
-		c.own = &http.Client{Transport: newTransport()}
-		cfg.HTTPClient = c.own
-	}
+	c := &Client{own: newHTTPClient(), mu: &sync.Mutex{}, without: fields{"stream": cfg.Whole}, said: map[string]bool{},
+		extra: len(extra)}
 	key := cfg.APIKey
-	cfg.APIKey = ""
-	c.cfg, c.key = cfg, func() string { return key }
-	c.hidden = sync.OnceValue(func() *regexp.Regexp { return hidingOf(key) })
-	if len(cfg.Extra) > 0 {
-		extra, err := marshal(cfg.Extra)
-		if err != nil {
-			return nil, err // impossible after validation
-		}
-		c.extraBytes = len(extra)
+	c.key = func() string { return key }
+	for _, name := range cfg.Omit {
+		c.without[name] = true
 	}
-	direct := *cfg.HTTPClient
-	direct.CheckRedirect = within(direct.CheckRedirect)
-	c.http, c.forms = &direct, newForms(cfg)
+	query := base.Query()
+	base.Path = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/chat/completions"), "/")
+	base.RawPath, base.RawQuery = "", "" // which may hold a key
+	cfg.BaseURL = base.String()
+	opts := []option.RequestOption{option.WithBaseURL(cfg.BaseURL), option.WithHTTPClient(c.own), option.WithMaxRetries(0),
+		option.WithMiddleware(exchange)}
+	for name := range query {
+		opts = append(opts, option.WithQuery(name, query.Get(name)))
+	}
+	if query.Has("api-version") && key != "" {
+		opts = append(opts, option.WithHeader("Api-Key", key))
+	} else if key != "" {
+		opts = append(opts, option.WithAPIKey(key))
+	}
+	c.chat = sdk.NewChatCompletionService(append(opts, cfg.Options...)...)
+	cfg.APIKey = ""
+	c.cfg = cfg
 	return c, nil
 }
 
-// parseBase checks raw and returns it as the base of requests: without a final slash, and without the path that the
-// client adds.
-func parseBase(raw, from string) (string, error) {
-	if strings.TrimSpace(raw) == "" {
-		return "", fmt.Errorf("openai: no endpoint: set %s (such as http://127.0.0.1:8000/v1) or Config.BaseURL", EnvBase)
-	}
-	bad := func(why string) (string, error) {
-		return "", fmt.Errorf("openai: %s %q %s: need a URL such as http://127.0.0.1:8000/v1", from, withoutUser(raw), why)
-	}
-	if strings.ContainsFunc(raw, unicode.IsSpace) {
-		return bad("has white space in it")
-	}
-	u, err := url.Parse(raw) // the error is not shown, since it may repeat a password
+// shown returns a URL without what may be secret.
+func shown(raw string) string {
+	u, err := url.Parse(raw)
 	if err != nil {
-		return bad("is malformed")
+		return "that is malformed"
 	}
-	port, err := strconv.Atoi(cmp.Or(u.Port(), "80"))
-	switch {
-	case u.Scheme != "http" && u.Scheme != "https":
-		return bad("does not start with http:// or https://")
-	case u.Hostname() == "":
-		return bad("names no host")
-	case err != nil || port < 1 || port > 65535:
-		return bad("has a port that does not exist")
-	case u.User != nil:
-		return bad("holds a user name, which belongs in " + EnvKey)
-	case strings.ContainsAny(raw, "?#"):
-		return bad("has a query or a fragment, which would be lost")
-	}
-	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(raw, "/"), "/chat/completions"), "/"), nil
+	u.RawQuery = ""
+	return u.Redacted()
 }
 
-// withoutUser hides the text between the scheme and an @, which may be a password.
-func withoutUser(raw string) string {
-	head, rest, ok := strings.Cut(raw, "//")
-	if !ok {
-		head, rest = "", raw
-	} else {
-		head += "//"
+func (c Config) validate() error {
+	if c.Model.Name == "" {
+		return errors.New("openai: Config.Model has neither a Name nor a Key")
 	}
-	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
-		rest = "..." + rest[i:]
-	}
-	return head + rest
-}
-
-func (c Config) validate(keyFrom string) error {
-	m := c.Model
-	switch {
-	case m.Name == "":
-		return fmt.Errorf("openai: Config.Model has neither a Name nor a Key")
-	case !(m.Temperature >= 0) || math.IsInf(m.Temperature, 0):
-		return fmt.Errorf("openai: temperature %v of model %s: need a finite number of at least 0", m.Temperature, m.Key)
-	case !(m.TopP > 0 && m.TopP <= 1):
-		return fmt.Errorf("openai: top-p %v of model %s: need a number above 0 and at most 1", m.TopP, m.Key)
-	case m.MaxTokens < 1:
-		return fmt.Errorf("openai: max tokens %d of model %s: need at least 1", m.MaxTokens, m.Key)
-	case m.Timeout <= 0:
-		return fmt.Errorf("openai: timeout %v of model %s: need a positive duration", m.Timeout, m.Key)
-	case c.MaxBody < 0:
-		return fmt.Errorf("openai: Config.MaxBody is %d: need a positive number of bytes", c.MaxBody)
-	case strings.ContainsFunc(c.APIKey, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return fmt.Errorf("openai: %s holds white space or a control character: it cannot be a key", keyFrom)
-	}
-	if err := c.Stream.validate(); err != nil {
-		return err
-	}
-	return validateExtra(c.Extra)
-}
-
-func validateExtra(extra map[string]any) error {
-	for _, name := range []string{"model", "messages", "stream", "n"} {
-		if _, ok := extra[name]; ok {
+	for _, name := range []string{"model", "messages", "stream", "n", "max_tokens", "max_completion_tokens"} {
+		if _, ok := c.Extra[name]; ok {
 			return fmt.Errorf("openai: Config.Extra holds %q, which the client sets itself", name)
 		}
-	}
-	if _, err := json.Marshal(extra); err != nil {
-		return fmt.Errorf("openai: Config.Extra cannot be sent: %w", err)
 	}
 	return nil
 }
 
-// Close closes the idle connections, unless Config.HTTPClient was set. Requests in flight go on, and the client can be
-// used again.
-func (c *Client) Close() {
-	if c.own != nil {
-		c.own.CloseIdleConnections()
+// newHTTPClient returns a client for many requests in flight at one host. It follows no redirects: another server must
+// not get the prompt.
+func newHTTPClient() *http.Client {
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: transport{&http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+			ForceAttemptHTTP2:   true,
+			MaxIdleConnsPerHost: 1 << 16,
+			IdleConnTimeout:     4 * time.Second, // vLLM closes it after five, and loses a request sent just then
+			HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+		}},
 	}
 }
 
-// String returns the endpoint, the model, and whether there is a key.
-func (c *Client) String() string { return describe(c.cfg.BaseURL, c.cfg, c.key() != "") }
+// A transport seeks a connection for each request that comes to it, which its trace is told before all else.
+type transport struct{ *http.Transport }
 
-// GoString is String.
-func (c *Client) GoString() string { return c.String() }
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	httptrace.ContextClientTrace(req.Context()).GetConn(req.URL.Host)
+	return t.Transport.RoundTrip(req)
+}
 
-// String returns the endpoint, the model, and whether there is a key.
+// Close closes idle connections. Requests in flight go on, and the client can be used again.
+func (c *Client) Close() { c.own.CloseIdleConnections() }
+
+// String returns the endpoint and the model.
+func (c *Client) String() string { return c.cfg.String() }
+
+// String returns the endpoint and the model.
 func (c Config) String() string {
-	return describe(cmp.Or(withoutUser(c.BaseURL), "$"+EnvBase), c, c.APIKey != "")
+	how := c.Stream.String()
+	if c.Whole {
+		how = "in one piece"
+	}
+	return fmt.Sprintf("openai(%s, %v, %s)", shown(cmp.Or(c.BaseURL, "$"+EnvBase)), c.Model, how)
 }
 
 // GoString is String: the key stays out of %#v too.
 func (c Config) GoString() string { return c.String() }
 
-func describe(base string, c Config, key bool) string {
-	with := "no key"
-	if key {
-		with = "with a key"
-	}
-	if c.Whole {
-		with += ", in one piece"
-	} else {
-		with += ", " + c.Stream.String()
-	}
-	return fmt.Sprintf("openai(%s, %v, %s)", base, c.Model, with)
+// The default limits of a [Stream].
+const (
+	DefaultFirstToken = 2 * time.Minute
+	DefaultSilence    = 30 * time.Second
+	DefaultMinRate    = 2 // tokens a second
+)
+
+// A Stream defines when a streamed answer has stalled. The zero value means the default limits; a negative limit means
+// none.
+//
+// An attempt that exceeds a limit ends at once as [llm.Stalled], with the tokens streamed so far. Only text, of the
+// answer or of the reasoning, and usage that grows are progress.
+type Stream struct {
+	// FirstToken bounds the time from sending the request to its first token. 0 means DefaultFirstToken.
+	FirstToken time.Duration
+	// Silence bounds the time from one token to the next. 0 means DefaultSilence.
+	Silence time.Duration
+	// MinRate is the lowest rate in tokens a second, in each Window from the first token on. 0 means DefaultMinRate.
+	MinRate float64
+	Window  time.Duration // 0 means 30 seconds
+}
+
+func (s Stream) withDefaults() Stream {
+	return Stream{cmp.Or(s.FirstToken, DefaultFirstToken), cmp.Or(s.Silence, DefaultSilence),
+		cmp.Or(s.MinRate, DefaultMinRate), cmp.Or(s.Window, 30*time.Second)}
+}
+
+// limits returns the limits of a watch on the stream.
+func (s Stream) limits() stall.Limits {
+	return stall.Limits{First: s.FirstToken, Silence: s.Silence, Window: s.Window,
+		Floor: int(max(0, min(math.Ceil(s.MinRate*s.Window.Seconds()), 1e9)))}
+}
+
+// String prints the limits, defaults included.
+func (s Stream) String() string {
+	s = s.withDefaults()
+	return fmt.Sprintf("streamed, first token within %v, silence up to %v, %g tokens/s over %v", s.FirstToken, s.Silence,
+		s.MinRate, s.Window)
 }

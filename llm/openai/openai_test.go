@@ -1,70 +1,197 @@
 package openai_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/openai/openai-go/v3/option"
 
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
+const secret = "sk-test-0123456789"
+
+var model = llm.Model{Key: "qwen3-8b", Name: "Qwen/Qwen3-8B", ActiveParams: 8_190_726_144, Timeout: time.Minute}
+
+// request holds 20 bytes for the system and 14 for the user: 5 + 4 tokens by llmtest.Tokens.
+var request = llm.Request{Seed: 40, Messages: []llm.Message{
+	{Role: llm.System, Content: "Answer in JavaScript"},
+	{Role: llm.User, Content: "```js\nf()\n```\n"},
+}}
+
+const echoed = "```js\nf()\n```\n"
+
+// patient are limits that no test passes by chance.
+var patient = openai.Stream{FirstToken: time.Minute, Silence: time.Minute, MinRate: -1}
+
+// open returns a client, closed when the test ends. Its model, key and limits are those above unless cfg has its own.
+func open(t testing.TB, url string, cfg openai.Config) *openai.Client {
+	t.Helper()
+	cfg.BaseURL, cfg.Seed = url, true
+	if cfg.APIKey == "" {
+		cfg.APIKey = secret
+	}
+	if cfg.Model == (llm.Model{}) {
+		cfg.Model = model
+	}
+	if cfg.Stream == (openai.Stream{}) {
+		cfg.Stream = patient
+	}
+	c, err := openai.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// newClient returns a client for answers in one piece.
+func newClient(t testing.TB, url string, m llm.Model) *openai.Client {
+	t.Helper()
+	return open(t, url, openai.Config{Model: m, Whole: true})
+}
+
+// noLeak fails the test if goroutines started by it are left when it ends.
+func noLeak(t *testing.T) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		for range 3000 {
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		buf := make([]byte, 1<<20)
+		t.Errorf("goroutines: %d before, %d after\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
+	})
+}
+
+func serve(t testing.TB, cfg llmtest.Config) *llmtest.Server {
+	t.Helper()
+	srv := llmtest.NewServer(cfg)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func say(text string) func(llmtest.Request) string {
+	return func(llmtest.Request) string { return text }
+}
+
+func always(f llmtest.Fault) func(llmtest.Request) llmtest.Fault {
+	return func(llmtest.Request) llmtest.Fault { return f }
+}
+
+// A wire serves a reply as it stands, each part flushed before the next, and keeps what was asked.
+type wire struct {
+	*httptest.Server
+	mu      sync.Mutex
+	bodies  []string
+	headers []http.Header
+	urls    []string
+}
+
+// newWire answers with the status and parts; "hang" among them waits until the client leaves.
+func newWire(t testing.TB, status int, header http.Header, parts ...string) *wire {
+	t.Helper()
+	w := &wire{}
+	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		w.mu.Lock()
+		w.bodies, w.headers, w.urls = append(w.bodies, string(body)), append(w.headers, r.Header), append(w.urls, r.URL.String())
+		w.mu.Unlock()
+		for name := range header {
+			rw.Header().Set(name, header.Get(name))
+		}
+		rw.WriteHeader(status)
+		for _, p := range parts {
+			if p == "hang" {
+				<-r.Context().Done()
+				return
+			}
+			io.WriteString(rw, p)
+			http.NewResponseController(rw).Flush()
+		}
+	}))
+	t.Cleanup(w.Close)
+	return w
+}
+
+const wholeAnswer = `{"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}`
+
+// refusedURL returns a URL whose port refuses connections as long as the test runs: one end of a
+// connection holds it, so that nobody else can come to listen there.
+func refusedURL(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	conn, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return "http://" + conn.LocalAddr().String() + "/v1"
+}
+
+// checkMessage wants one clear line that names the URL and keeps the key to itself.
+func checkMessage(t *testing.T, err error, url, says string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, want one that says %q", says)
+		return
+	}
+	msg := err.Error()
+	if !strings.Contains(msg, url) || !strings.Contains(msg, says) {
+		t.Errorf("message %q, want it to name %s and say %q", msg, url, says)
+	}
+	if strings.Contains(msg, "\n") || len(msg) > 900 || strings.Contains(msg, secret) {
+		t.Errorf("message %q: want one line of bounded length without the key", msg)
+	}
+}
+
 func TestNewRejects(t *testing.T) {
 	t.Setenv(openai.EnvBase, "")
 	t.Setenv(openai.EnvKey, "")
 	base := "http://127.0.0.1:8000/v1"
-	with := func(change func(*llm.Model)) llm.Model {
-		m := model
-		change(&m)
-		return m
-	}
 	for _, tt := range []struct {
 		reason string
 		cfg    openai.Config
 		says   string
 	}{
-		{"no endpoint anywhere", openai.Config{Model: model}, "set LLM_API_BASE"},
-		{"blanks only", openai.Config{BaseURL: "  ", Model: model}, "set LLM_API_BASE"},
-		{"no scheme", openai.Config{BaseURL: "localhost:8000/v1", Model: model},
-			`"localhost:8000/v1" does not start with http://`},
-		{"no scheme, an address", openai.Config{BaseURL: "127.0.0.1:8000/v1", Model: model},
-			`"127.0.0.1:8000/v1" is malformed`},
-		{"another scheme", openai.Config{BaseURL: "ftp://host/v1", Model: model}, `"ftp://host/v1" does not start`},
-		{"no host", openai.Config{BaseURL: "http:///v1", Model: model}, `"http:///v1" names no host`},
-		{"a port alone", openai.Config{BaseURL: "http://:8000", Model: model}, "names no host"},
-		{"a blank in it", openai.Config{BaseURL: "http://host /v1", Model: model}, "white space"},
-		{"a line end from a file", openai.Config{BaseURL: base + "\n", Model: model}, "white space"},
-		{"a port that is no number", openai.Config{BaseURL: "http://host:80a/v1", Model: model}, "is malformed"},
-		{"a port beyond the last", openai.Config{BaseURL: "http://host:70000/v1", Model: model}, "port"},
-		{"a query", openai.Config{BaseURL: base + "?version=1", Model: model}, "query"},
-		{"a password", openai.Config{BaseURL: "http://me:" + secret + "@host/v1", Model: model},
-			`"http://...@host/v1" holds a user name`},
-		{"a password in a malformed one", openai.Config{BaseURL: "http://me:" + secret + "@host:x/", Model: model},
-			`"http://...@host:x/" is malformed`},
-		{"a line end within the key", openai.Config{BaseURL: base, APIKey: secret + "\n2", Model: model},
-			"Config.APIKey holds white space"},
+		{"no endpoint anywhere", openai.Config{Model: model}, "Config.BaseURL"},
+		{"no scheme", openai.Config{BaseURL: "localhost:8000/v1", Model: model}, `"localhost:8000/v1": need a URL such as http`},
+		{"no scheme, an address", openai.Config{BaseURL: "127.0.0.1:8000/v1", Model: model}, "malformed"},
+		{"another scheme", openai.Config{BaseURL: "ftp://host/v1", Model: model}, `"ftp://host/v1": need`},
+		{"no host", openai.Config{BaseURL: "http:///v1", Model: model}, `"http:///v1": need`},
+		{"a blank in the host", openai.Config{BaseURL: "http://host /v1", Model: model}, "malformed"},
+		{"a line end from a file", openai.Config{BaseURL: base + "\n", Model: model}, "malformed"},
+		{"a fragment", openai.Config{BaseURL: base + "#1", Model: model}, "need a URL"},
+		{"a password", openai.Config{BaseURL: "http://me:" + secret + "@host/v1", Model: model}, "without a user"},
+		{"a password in a malformed one", openai.Config{BaseURL: "http://me:" + secret + "@host:x/", Model: model}, "malformed"},
 		{"no model", openai.Config{BaseURL: base}, "neither a Name nor a Key"},
-		{"a temperature below 0", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.Temperature = -1 })},
-			"temperature -1"},
-		{"a temperature that is no number", openai.Config{BaseURL: base,
-			Model: with(func(m *llm.Model) { m.Temperature = math.NaN() })}, "temperature NaN"},
-		{"top-p above 1", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.TopP = 1.5 })}, "top-p 1.5"},
-		{"no tokens", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.MaxTokens = -1 })}, "max tokens -1"},
-		{"no time", openai.Config{BaseURL: base, Model: with(func(m *llm.Model) { m.Timeout = -1 })}, "timeout -1ns"},
-		{"no body", openai.Config{BaseURL: base, Model: model, MaxBody: -1}, "MaxBody is -1"},
 		{"a field that is the client's own", openai.Config{BaseURL: base, Model: model,
 			Extra: map[string]any{"stream": true}}, `Extra holds "stream"`},
+		{"another cap than the budget reckons with", openai.Config{BaseURL: base, Model: model,
+			Extra: map[string]any{"max_tokens": 1}}, `Extra holds "max_tokens"`},
 		{"a field that JSON cannot hold", openai.Config{BaseURL: base, Model: model, Extra: map[string]any{"x": math.Inf(1)}},
 			"Extra cannot be sent"},
 	} {
@@ -95,8 +222,7 @@ func TestNewReadsTheEnvironment(t *testing.T) {
 		t.Error(err)
 	}
 	t.Setenv(openai.EnvKey, "")
-	c, err = openai.New(openai.Config{Model: model})
-	if err != nil {
+	if c, err = openai.New(openai.Config{Model: model}); err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
@@ -104,11 +230,11 @@ func TestNewReadsTheEnvironment(t *testing.T) {
 	if !llm.Unavailable(err) {
 		t.Errorf("error %v, want a missing key to stop the run", err)
 	}
-	checkMessage(t, err, srv.URL, "no key was sent: set LLM_API_KEY")
+	checkMessage(t, err, srv.URL, "check the key")
 }
 
 func TestKeyIsNeverPrinted(t *testing.T) {
-	cfg := openai.Config{BaseURL: "http://127.0.0.1:8000/v1", APIKey: secret, Model: model}
+	cfg := openai.Config{BaseURL: "http://127.0.0.1:8000/v1?key=" + secret, APIKey: secret, Model: model}
 	c, err := openai.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +244,7 @@ func TestKeyIsNeverPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []any{cfg, &cfg, c, *c, stack, []any{cfg, c}} {
+	for _, v := range []any{cfg, &cfg, c, stack, []any{cfg, c}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 			if s := fmt.Sprintf(verb, v); strings.Contains(s, secret) {
 				t.Errorf("%s of %T prints the key: %s", verb, v, s)
@@ -130,69 +256,85 @@ func TestKeyIsNeverPrinted(t *testing.T) {
 	}
 }
 
-func TestServerThatRepeatsTheKey(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(401)
-		// At the end of what is quoted, where a cut could leave half of it.
-		fmt.Fprintf(w, "%s %s", strings.Repeat("x", 110), r.Header.Get("Authorization"))
-	}))
-	defer srv.Close()
-	_, err := newClient(t, srv.URL, model).Generate(t.Context(), request)
-	if msg := err.Error(); strings.Contains(msg, secret[:5]) {
-		t.Errorf("message %q holds the key or a part of it", msg)
-	}
-}
-
-// captured sends req and returns the body that arrived.
-func captured(t *testing.T, cfg openai.Config, req llm.Request) map[string]any {
-	t.Helper()
-	var got map[string]any
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
-			t.Error(err)
-		}
-		io.WriteString(w, `{"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}`)
-	}))
-	defer srv.Close()
-	cfg.BaseURL = srv.URL
-	c, err := openai.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.Generate(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
-func TestRequestBody(t *testing.T) {
+// What a request has on the wire: nothing that was not asked for.
+func TestRequests(t *testing.T) {
+	over, bare := request, request
+	over.Seed, over.Temperature, over.TopP, over.MaxTokens = math.MaxUint32, new(0.0), new(1.0), new(7)
+	paper := llm.PaperSampling(model)
+	bare.Messages = request.Messages[1:]
 	msgs := []any{
 		map[string]any{"role": "system", "content": "Answer in JavaScript"},
 		map[string]any{"role": "user", "content": "```js\nf()\n```\n"},
 	}
-	over := request
-	over.Seed, over.Temperature, over.TopP, over.MaxTokens = math.MaxUint32, new(0.0), new(1.0), new(7)
+	streams := map[string]any{"stream": true,
+		"stream_options": map[string]any{"include_usage": true, "continuous_usage_stats": true}}
 	for _, tt := range []struct {
 		reason string
 		cfg    openai.Config
 		req    llm.Request
-		want   map[string]any
+		want   map[string]any // beside model and messages
 	}{
-		{"the paper's sampling", openai.Config{Model: model, Whole: true}, request, map[string]any{
-			"model": "Qwen/Qwen3-8B", "messages": msgs, "seed": 40.0, "temperature": 0.4, "top_p": 0.95, "max_tokens": 16000.0}},
-		{"the request's own, zero and the largest seed included", openai.Config{Model: model, Whole: true}, over,
-			map[string]any{
-				"model": "Qwen/Qwen3-8B", "messages": msgs, "seed": 4294967295.0, "temperature": 0.0, "top_p": 1.0,
-				"max_tokens": 7.0}},
-		{"the newer name of the cap, and fields of the endpoint's own",
-			openai.Config{Model: model, Whole: true, MaxCompletionTokens: true, Extra: map[string]any{
-				"chat_template_kwargs": map[string]any{"enable_thinking": false}}}, request, map[string]any{
-				"model": "Qwen/Qwen3-8B", "messages": msgs, "seed": 40.0, "temperature": 0.4, "top_p": 0.95,
-				"max_completion_tokens": 16000.0, "chat_template_kwargs": map[string]any{"enable_thinking": false}}},
+		{"the cap alone", openai.Config{Model: model, Whole: true}, request, map[string]any{"max_tokens": 16000.0}},
+		{"a stream", openai.Config{Model: model}, request, map[string]any{"max_tokens": 16000.0, "stream": true,
+			"stream_options": streams["stream_options"]}},
+		{"the paper's sampling", openai.Config{Model: paper, Whole: true, Seed: true}, request,
+			map[string]any{"seed": 40.0, "temperature": 0.4, "top_p": 0.95, "max_tokens": 16000.0}},
+		{"the request's own, zero and the largest seed included", openai.Config{Model: paper, Whole: true, Seed: true}, over,
+			map[string]any{"seed": 4294967295.0, "temperature": 0.0, "top_p": 1.0, "max_tokens": 7.0}},
+		{"what the user leaves out", openai.Config{Model: paper, Seed: true,
+			Omit: []string{"max_tokens", "seed", "temperature", "top_p", "stream_options"}}, over,
+			map[string]any{"max_completion_tokens": 7.0, "stream": true}},
+		{"fields of the endpoint's own, and other options of a stream", openai.Config{Model: model, Extra: map[string]any{
+			"chat_template_kwargs": map[string]any{"enable_thinking": false}, "stream_options": map[string]any{"x": 1}}}, request,
+			map[string]any{"max_tokens": 16000.0, "stream": true, "stream_options": map[string]any{"x": 1.0},
+				"chat_template_kwargs": map[string]any{"enable_thinking": false}}},
+		{"options of a stream are not sent without one", openai.Config{Model: model, Whole: true,
+			Extra: map[string]any{"stream_options": 1}}, request, map[string]any{"max_tokens": 16000.0}},
 	} {
-		if diff := cmp.Diff(tt.want, captured(t, tt.cfg, tt.req)); diff != "" {
+		w := newWire(t, 200, nil, wholeAnswer)
+		tt.cfg.BaseURL = w.URL
+		c, err := openai.New(tt.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Generate(t.Context(), tt.req); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		var got map[string]any
+		if err := json.Unmarshal([]byte(w.bodies[0]), &got); err != nil {
+			t.Fatal(err)
+		}
+		tt.want["model"], tt.want["messages"] = "Qwen/Qwen3-8B", msgs
+		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+		}
+	}
+}
+
+// The query of the base and the headers of Options are sent with each request, and Azure's key in its own header.
+func TestBasesAndHeaders(t *testing.T) {
+	for _, tt := range []struct{ reason, path, wantURL, bearer, apiKey string }{
+		{"the usual", "/v1", "/v1/chat/completions", "Bearer " + secret, ""},
+		{"a slash, and the path that the client adds", "/v1/chat/completions/", "/v1/chat/completions", "Bearer " + secret, ""},
+		{"Azure's deployments", "/openai/deployments/m?api-version=2024-06-01",
+			"/openai/deployments/m/chat/completions?api-version=2024-06-01", "", secret},
+		{"another query", "/v1?a=b+c&d=e", "/v1/chat/completions?a=b+c&d=e", "Bearer " + secret, ""},
+	} {
+		w := newWire(t, 200, nil, wholeAnswer)
+		c := open(t, w.URL+tt.path, openai.Config{Whole: true,
+			Options: []option.RequestOption{option.WithHeader("X-Team", "a")}})
+		reply, err := c.Generate(t.Context(), request)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.reason, err)
+		}
+		h := w.headers[0]
+		if w.urls[0] != tt.wantURL || h.Get("Authorization") != tt.bearer || h.Get("Api-Key") != tt.apiKey ||
+			h.Get("X-Team") != "a" {
+			t.Errorf("%s: %s with %v", tt.reason, w.urls[0], h)
+		}
+		if strings.Contains(reply.Attempts[0].Endpoint, "?") {
+			t.Errorf("%s: the attempt names %s", tt.reason, reply.Attempts[0].Endpoint)
 		}
 	}
 }
@@ -201,125 +343,22 @@ func TestMalformedRequestIsNoAttempt(t *testing.T) {
 	srv := serve(t, llmtest.Config{})
 	c := newClient(t, srv.URL, model)
 	user := []llm.Message{{Role: llm.User, Content: "hi"}}
-	for _, tt := range []struct {
-		reason string
-		req    llm.Request
-	}{
-		{"no messages", llm.Request{}},
-		{"an unknown role", llm.Request{Messages: []llm.Message{{Role: "robot"}}}},
-		{"a temperature that is no number", llm.Request{Messages: user, Temperature: new(math.NaN())}},
-		{"an infinite top-p", llm.Request{Messages: user, TopP: new(math.Inf(1))}},
-		{"no tokens", llm.Request{Messages: user, MaxTokens: new(0)}},
+	for reason, req := range map[string]llm.Request{
+		"no messages":                        {},
+		"an unknown role":                    {Messages: []llm.Message{{Role: "robot"}}},
+		"a temperature that is no number":    {Messages: user, Temperature: new(math.NaN())},
+		"an infinite top-p":                  {Messages: user, TopP: new(math.Inf(1))},
+		"no tokens":                          {Messages: user, MaxTokens: new(0)},
+		"a tool without a name":              {Messages: user, Tools: []llm.Tool{{}}},
+		"parameters of a tool that are none": {Messages: user, Tools: []llm.Tool{{Name: "f", Parameters: "[]"}}},
+		"parameters of a tool that are cut":  {Messages: user, Tools: []llm.Tool{{Name: "f", Parameters: `{"a":`}}},
 	} {
-		reply, err := c.Generate(t.Context(), tt.req)
+		reply, err := c.Generate(t.Context(), req)
 		if err == nil || llm.Retryable(err) || llm.Unavailable(err) || len(reply.Attempts) != 0 {
-			t.Errorf("%s: error %v, %d attempts", tt.reason, err, len(reply.Attempts))
+			t.Errorf("%s: error %v, %d attempts", reason, err, len(reply.Attempts))
 		}
 	}
 	if n := srv.Stats().Calls; n != 0 {
 		t.Errorf("%d of them were sent", n)
-	}
-}
-
-func TestBodiesAreBounded(t *testing.T) {
-	const limit = 1 << 16
-	for _, status := range []int{200, 500} {
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip") // small on the wire
-			w.WriteHeader(status)
-			z := gzip.NewWriter(w)
-			io.WriteString(z, `{"choices": [{"message": {"content": "`)
-			for range 1 << 4 { // four times the limit
-				if _, err := io.WriteString(z, strings.Repeat("a", 1<<14)); err != nil {
-					return
-				}
-			}
-			z.Close()
-		}))
-		c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: limit, Whole: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = c.Generate(t.Context(), request)
-		if status == 200 {
-			checkMessage(t, err, srv.URL, "longer than Config.MaxBody, 65536 bytes")
-		} else {
-			checkMessage(t, err, srv.URL, "500 Internal Server Error")
-		}
-		c.Close()
-		srv.Close()
-	}
-}
-
-func TestBodyOfExactlyTheBound(t *testing.T) {
-	body := `{"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}`
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
-	defer srv.Close()
-	for _, tt := range []struct {
-		max int
-		ok  bool
-	}{{len(body), true}, {len(body) - 1, false}} {
-		c, err := openai.New(openai.Config{BaseURL: srv.URL, Model: model, MaxBody: int64(tt.max), Whole: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err = c.Generate(t.Context(), request); (err == nil) != tt.ok {
-			t.Errorf("a body of %d bytes with MaxBody %d: error %v", len(body), tt.max, err)
-		}
-		c.Close()
-	}
-}
-
-func TestRedirectIsNotFollowed(t *testing.T) {
-	var asked int
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked++
-		http.Redirect(w, r, "https://elsewhere.example/v1/", http.StatusMovedPermanently)
-	}))
-	defer srv.Close()
-	_, err := newClient(t, srv.URL, model).Generate(t.Context(), request)
-	if !llm.Unavailable(err) || asked != 1 {
-		t.Errorf("error %v after %d requests", err, asked)
-	}
-	checkMessage(t, err, srv.URL, "redirected to https://elsewhere.example/v1/")
-}
-
-// A client that follows redirects sends prompt and key to the server that it was given, and to no other.
-func TestRedirectsStayWithTheServer(t *testing.T) {
-	var strangers atomic.Int32
-	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strangers.Add(1) }))
-	defer stranger.Close()
-	to := stranger.URL
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/moved") {
-			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, `{"choices":[{"message":{"content":"here"},"finish_reason":"stop"}]}`)
-			return
-		}
-		http.Redirect(w, r, to+"/moved"+r.URL.Path, http.StatusTemporaryRedirect)
-	}))
-	defer front.Close()
-	c, err := openai.New(openai.Config{BaseURL: front.URL + "/v1", APIKey: "secret", Model: model,
-		HTTPClient: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Generate(t.Context(), request); !llm.Unavailable(err) || strangers.Load() != 0 {
-		t.Errorf("error %v, and %d requests at another server", err, strangers.Load())
-	}
-	to = front.URL
-	if reply, err := c.Generate(t.Context(), request); err != nil || reply.Text != "here" {
-		t.Errorf("redirected within the server: %q, %v", reply.Text, err)
-	}
-}
-
-func TestClosedClientWorksAgain(t *testing.T) {
-	srv := serve(t, llmtest.Config{Latency: llmtest.Constant(time.Millisecond)})
-	c := newClient(t, srv.URL, model)
-	for range 2 {
-		if _, err := c.Generate(t.Context(), request); err != nil {
-			t.Error(err)
-		}
-		c.Close()
 	}
 }

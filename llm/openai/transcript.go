@@ -3,184 +3,244 @@ package openai
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"math"
+	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/tidwall/gjson"
+
+	"github.com/evoalloc/evoalloc/internal/fence"
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A transcript is the contents of a stream so far.
-//
-// # Tokens
-//
-// Streamed tokens are the completion tokens of the latest usage, or the number of chunks with text,
-// whichever is more: most servers send a token in each chunk, and some send usage that lags behind.
-//
-// # Chunks that come twice
-//
-// A chunk that equals the previous one, byte for byte, is a repetition if it has the finish reason, or usage that has
-// grown with every other chunk with text. Then it is left out. Otherwise it may be a second equal token, so it is kept;
-// if the final usage then proves that there were more chunks with text than tokens, in a stream that repeated its
-// finish reason, the text cannot be trusted.
+// A transcript is what was read of a reply, whole or in chunks. Of a chunk gjson reads what is needed, since the SDK's
+// typed one costs three times the processor time.
 type transcript struct {
-	max int64 // bytes of text and reasoning
-	cap int   // limit on new tokens; 0 means none. Usage beyond it is no progress
-	// tools is whether calls are read, as there were tools in the request.
-	tools bool
+	tools bool // whether the request has tools
 
-	text, reasoning []byte
-	calls           callList
-	finish          string
-	usage           *llm.Usage
-	excess          bool // whether usage exceeded cap
-	begun           bool // whether a choice arrived
-	spoke           bool // whether content that is a string arrived
-	chunks          int  // with text, or a piece of a call
-
-	previous []byte // the previous chunk
-	lags     bool   // whether usage did not grow with every chunk with text
-	doubtful int    // consecutive equal chunks with text that were kept
-	repeated bool   // whether a chunk was a repetition
+	text, reasoning, refused []byte
+	model, finish            string
+	calls                    []call
+	unasked                  string    // a tool that was called though the request has none
+	usage                    llm.Usage // zero if there is none
+	begun, spoke             bool      // whether a choice, and content that is not null, arrived
+	done, whole              bool      // whether the reply was read to its end, and came in one piece
+	size                     int       // bytes of text, reasoning and calls
+	chunks                   int       // with text, or a piece of a call
 }
 
-// complete reports whether the answer is complete.
-func (t *transcript) complete() bool { return t.finish != "" }
-
-// streamed returns the completion tokens so far.
-func (t *transcript) streamed() int {
-	if t.usage == nil {
-		return t.chunks
-	}
-	return max(t.chunks, t.usage.CompletionTokens)
+// A call is a call of a tool, as far as it was read.
+type call struct {
+	index     int64 // as the server counts
+	id, name  string
+	arguments []byte
 }
 
-// add takes in one event. It returns the event's tokens, and why the rest of the stream is unusable, or nil.
-func (t *transcript) add(data, kind []byte) (tokens int, broken *brokenReply) {
-	var c chunk
-	if err := c.parse(data); err != nil {
-		return 0, notJSON(bytes.Clone(data), err)
-	}
-	if c.failed() || string(kind) == "error" {
-		return 0, &brokenReply{"an error in the stream", bytes.Clone(data), true}
-	}
-	before := t.streamed()
-	usage := t.capped(parseUsage(c.Usage))
-	if t.repeats(data, &c, usage) {
+// broken returns the error of a reply with a success status that cannot be used.
+func broken(format string, args ...any) error {
+	return unusable(llm.KindBrokenReply, "a broken reply: "+format, args...)
+}
+
+func unusable(kind, format string, args ...any) error {
+	return &llm.Error{Status: llm.Failed, Kind: kind, Code: http.StatusOK, Err: fmt.Errorf(format, args...)}
+}
+
+// addEvent takes in one event of a stream, and returns its tokens: those that its usage adds, or one if it has text.
+func (t *transcript) addEvent(event ssestream.Event) (tokens int, err error) {
+	data := bytes.TrimSpace(event.Data)
+	if len(data) == 0 || string(data) == "[DONE]" {
+		t.done = len(data) > 0
 		return 0, nil
 	}
-	text, broken := t.take(&c)
-	if t.count(usage, text); broken != nil {
-		return 0, broken
-	}
-	if int64(len(t.text)+len(t.reasoning)+t.calls.size) > t.max {
-		return 0, &brokenReply{why: fmt.Sprintf("%v, %d bytes of text", errTooLarge, t.max)}
-	}
-	return t.streamed() - before, nil
-}
-
-// capped returns usage with no more new tokens than the request allows.
-func (t *transcript) capped(usage *llm.Usage) *llm.Usage {
-	if usage != nil && t.cap > 0 && usage.CompletionTokens > t.cap {
-		usage.CompletionTokens, t.excess = t.cap, true
-	}
-	return usage
-}
-
-// repeats reports whether the chunk is certainly a repetition of the previous one.
-func (t *transcript) repeats(data []byte, c *chunk, usage *llm.Usage) bool {
-	if !bytes.Equal(data, t.previous) {
-		t.previous = append(t.previous[:0], data...)
-		return false
-	}
-	final, text := false, false
-	for _, choice := range c.Choices {
-		final = final || choice.FinishReason != ""
-		text = text || choice.Delta.said() != "" || t.tools && choice.Delta.Calls != ""
-	}
-	switch {
-	case final, usage != nil && usage.CompletionTokens > 0 && !t.lags:
-		t.repeated = true
-		return true
-	case text:
-		t.doubtful++
-	}
-	return false
-}
-
-// said returns the text of the delta, from any of its fields.
-func (d *delta) said() string {
-	return cmp.Or(d.Content.text, string(d.ReasoningContent), string(d.Reasoning))
-}
-
-// take adds the text and the calls of the first choice, and reports whether there is any. broken is why the calls are
-// unusable.
-func (t *transcript) take(c *chunk) (text bool, broken *brokenReply) {
-	for i := range c.Choices {
-		choice := &c.Choices[i]
-		if choice.Index != 0 { // not requested
-			continue
-		}
-		t.begun = true
-		d := &choice.Delta
-		t.spoke = t.spoke || d.Content.exists
-		t.text = append(t.text, d.Content.text...)
-		t.reasoning = append(t.reasoning, cmp.Or(d.ReasoningContent, d.Reasoning)...)
-		t.finish = cmp.Or(string(choice.FinishReason), t.finish)
-		text = text || d.said() != ""
-		if before := t.calls.size; t.tools && broken == nil {
-			broken = t.calls.add(d.Calls)
-			text = text || t.calls.size > before
-		}
-	}
-	return text, broken
-}
-
-// count takes in a chunk's usage. Usage that decreases is an error of the server's.
-func (t *transcript) count(usage *llm.Usage, text bool) {
-	grown := usage != nil && (t.usage == nil || usage.CompletionTokens > t.usage.CompletionTokens)
-	if text {
+	before, size := t.seen(), t.size
+	err = t.add("delta", event.Type, data)
+	if t.size > size {
 		t.chunks++
-		t.lags = t.lags || !grown
 	}
-	if grown || usage != nil && usage.CompletionTokens == t.usage.CompletionTokens {
-		t.usage = usage
+	if t.size > maxText {
+		err = broken("the text is longer than %d bytes", maxText)
 	}
+	return t.seen() - before, err
 }
 
-// answer returns the transcript's answer. The usage of a stream that ended early may lag behind.
-func (t *transcript) answer() answer {
-	a := answer{
-		text: validText(t.text), reasoning: validText(t.reasoning),
-		finish: t.finish, usage: t.usage, excess: t.excess, streamed: t.streamed(),
+// add takes in a completion or a chunk, with its text in that field of the choice.
+func (t *transcript) add(field, kind string, data []byte) (err error) {
+	if !json.Valid(data) { // which bounds the nesting too
+		return broken("no JSON: %s", cmp.Or(printable.Excerpt(string(data), 1<<14), "nothing"))
 	}
-	a.calls, _ = t.calls.calls()
-	if a.usage != nil && !t.complete() {
-		u := *a.usage
-		u.CompletionTokens = a.streamed
-		a.usage = &u
+	root := gjson.ParseBytes(data)
+	if r := failure(root, kind); r != nil {
+		return r
 	}
-	return a
+	root.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "choices":
+			if choice := v.Get("0"); choice.Exists() && choice.Get("index").Int() == 0 { // others were not requested
+				t.begun = true
+				t.finish = cmp.Or(choice.Get("finish_reason").Str, t.finish)
+				t.say(choice.Get(field))
+			}
+		case "usage":
+			t.count(v)
+		case "model":
+			t.model = cmp.Or(t.model, v.Str)
+		}
+		return true
+	})
+	return nil
+}
+
+// say takes in a message or a delta.
+func (t *transcript) say(m gjson.Result) {
+	reasoned := false
+	m.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "content":
+			t.spoke = t.spoke || v.Type == gjson.String || v.IsArray()
+			t.parts(v, &t.text)
+		case "reasoning_content", "reasoning":
+			if !reasoned { // some send it under both names
+				t.parts(v, &t.reasoning)
+				reasoned = v.Str != ""
+			}
+		case "refusal":
+			t.parts(v, &t.refused)
+		case "tool_calls":
+			if t.tools {
+				v.ForEach(t.addCall)
+			} else {
+				t.unasked = cmp.Or(t.unasked, v.Get("0.function.name").Str)
+			}
+		}
+		return true
+	})
+}
+
+// parts appends a text, or a list of parts that are text or thinking.
+func (t *transcript) parts(v gjson.Result, to *[]byte) {
+	*to = append(*to, v.Str...)
+	t.size += len(v.Str)
+	if !v.IsArray() {
+		return
+	}
+	v.ForEach(func(_, part gjson.Result) bool {
+		if thought := part.Get("thinking"); thought.Exists() {
+			t.parts(thought, &t.reasoning)
+		} else {
+			t.parts(part.Get("text"), to)
+		}
+		return true
+	})
+}
+
+// addCall takes in a call of a tool, or a piece of one. Ollama counts all calls as number 0, and other servers send a
+// new ID with each piece: so a new ID with a name begins a call only if the arguments before it are complete.
+func (t *transcript) addCall(_, d gjson.Result) bool {
+	id, name, arguments := d.Get("id").Str, d.Get("function.name").Str, d.Get("function.arguments")
+	index, text := d.Get("index"), arguments.Str
+	if arguments.IsObject() { // some servers send the object itself
+		text = arguments.Raw
+	}
+	i := len(t.calls) - 1
+	for index.Exists() && i >= 0 && t.calls[i].index != index.Int() {
+		i--
+	}
+	if i < 0 || !index.Exists() && id+name != "" ||
+		id != "" && id != t.calls[i].id && name != "" && json.Valid(t.calls[i].arguments) {
+		t.calls = append(t.calls, call{index: index.Int()})
+		i = len(t.calls) - 1
+	}
+	c := &t.calls[i]
+	c.id, c.name, c.arguments = cmp.Or(c.id, id), cmp.Or(c.name, name), append(c.arguments, text...)
+	t.size += len(id) + len(name) + len(text)
+	return len(t.calls) <= maxCalls
+}
+
+// count takes in a usage object, unless it is impossible or goes back.
+func (t *transcript) count(usage gjson.Result) {
+	number := func(name string) int { // -1 if it is none
+		if v := usage.Get(name); v.Type == gjson.Number && v.Num >= 0 && v.Num <= 1e9 && math.Trunc(v.Num) == v.Num {
+			return int(v.Num)
+		}
+		return -1
+	}
+	u := llm.Usage{PromptTokens: number("prompt_tokens"), CompletionTokens: number("completion_tokens")}
+	if min(u.PromptTokens, u.CompletionTokens) < 0 || u == (llm.Usage{}) || u.CompletionTokens < t.usage.CompletionTokens {
+		return
+	}
+	u.CachedTokens = min(max(0, number("prompt_tokens_details.cached_tokens")), u.PromptTokens)
+	t.usage = u
+}
+
+// seen returns the completion tokens that were seen: some servers send usage that lags behind.
+func (t *transcript) seen() int { return max(t.chunks, t.usage.CompletionTokens) }
+
+// bounded returns the usage, limited to what is possible for the request, and whether the server claims more. That of a
+// stream that ended early counts what was seen.
+func (t *transcript) bounded(prompt, limit int) (u *llm.Usage, capped bool) {
+	if t.usage == (llm.Usage{}) {
+		return nil, false
+	}
+	claimed := t.usage
+	if !t.done && t.finish == "" {
+		claimed.CompletionTokens = t.seen()
+	}
+	cut := llm.Usage{PromptTokens: min(claimed.PromptTokens, prompt), CachedTokens: min(claimed.CachedTokens, prompt),
+		CompletionTokens: min(claimed.CompletionTokens, max(limit, t.chunks))}
+	return &cut, cut != claimed
+}
+
+// answer returns the text and the calls. Where there is neither, and one program alone stands in the reasoning, that is
+// the text. A call without a usable ID gets one that is unique in a conversation of so many messages.
+func (t *transcript) answer(messages int) (text string, calls []llm.ToolCall) {
+	seen := map[string]bool{"": true}
+	for i, c := range t.calls {
+		if len(c.id) > 128 || printable.Line(c.id) != c.id || seen[c.id] {
+			c.id = fmt.Sprintf("call_%d_%d", messages, i)
+		}
+		seen[c.id] = true
+		calls = append(calls, llm.ToolCall{ID: c.id, Name: printable.Excerpt(c.name, 128),
+			Arguments: validText(bytes.TrimSpace(c.arguments))})
+	}
+	if text = validText(t.text); strings.TrimSpace(text) == "" && len(calls) == 0 &&
+		len(slices.Collect(fence.Blocks(string(t.reasoning)))) == 1 {
+		text = validText(t.reasoning)
+	}
+	return text, calls
 }
 
 // validText returns b with U+FFFD where it is not UTF-8.
 func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
 
-// judge returns why an ended stream holds no usable answer, or nil.
-func (t *transcript) judge() *brokenReply {
-	called := len(t.calls.parts) > 0
+// judge returns why a reply that was read to its end holds no answer, or nil.
+func (t *transcript) judge() error {
+	text, calls := t.answer(0)
 	switch {
 	case !t.begun:
-		return &brokenReply{why: "a stream without choices"}
-	case !t.complete():
-		return &brokenReply{why: "the stream ended without a finish reason"} // and no transport error showed it
-	case !t.spoke && !called:
-		return &brokenReply{why: fmt.Sprintf("no content, finish reason %q", t.finish)}
-	case t.finish != "stop" && !called && len(bytes.TrimSpace(t.text)) == 0:
-		return &brokenReply{why: fmt.Sprintf("empty content, finish reason %q", t.finish)}
-	case t.repeated && t.doubtful > 0 && t.usage != nil && t.chunks > t.usage.CompletionTokens:
-		return &brokenReply{why: fmt.Sprintf("chunks that came twice: %d with text for %d tokens",
-			t.chunks, t.usage.CompletionTokens)}
+		return broken("no choices")
+	case len(calls) > maxCalls:
+		return broken("more than %d tool calls", maxCalls)
+	case slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.Name == "" }):
+		return broken("a tool call has no name")
+	case t.finish == "" && !t.done: // and no transport error showed it
+		return broken("the stream ended without a finish reason or [DONE]")
+	case len(calls) > 0 || strings.TrimSpace(text) != "":
+		return nil
+	case len(t.refused) > 0:
+		return unusable(llm.KindNoAnswer, "the model declined to answer: %s", printable.Excerpt(string(t.refused), 1<<14))
+	case t.finish == "content_filter":
+		return unusable(llm.KindNoAnswer, "the endpoint's content filter removed the answer")
+	case t.unasked != "":
+		return unusable(llm.KindNoAnswer, "the model called a tool instead of answering: %q", t.unasked)
+	case t.finish == "length":
+		return unusable(llm.KindNoAnswer, "no text before the cap on tokens: raise the model's MaxTokens")
+	case t.finish != "stop" && t.finish != "" || !t.spoke && len(t.reasoning) == 0:
+		return broken("no content, finish reason %q", t.finish)
 	}
-	_, broken := t.calls.calls()
-	return broken
+	return nil // an empty answer that the model ended
 }

@@ -92,7 +92,7 @@ func serve(t *testing.T) (*llmtest.Server, *serverLog) {
 // judged is a search on prompts with a gate that asks, a memory that asks, and cases that are asked.
 func judged(t *testing.T, url string) *population.Population {
 	t.Helper()
-	client, err := openai.New(openai.Config{BaseURL: url, Model: llm.Models()[0]})
+	client, err := openai.New(openai.Config{Seed: true, BaseURL: url, Model: llm.Models()[0]})
 	if err != nil {
 		t.Fatal(err)
 	}

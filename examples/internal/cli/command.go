@@ -89,7 +89,7 @@ func module() string {
 }
 
 var (
-	secretFlag = regexp.MustCompile(`^--?([a-z0-9]+-)*(key|secret|password)(=|$)`)
+	secretFlag = regexp.MustCompile(`^--?([a-z0-9]+-)*(key|secret|password|header)(=|$)`)
 	secretUser = regexp.MustCompile(`://[^/,\s]*@`)
 	secretPart = regexp.MustCompile(`(://[^?#,\s]*)[?#][^,\s]*`)
 )

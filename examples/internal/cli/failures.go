@@ -40,6 +40,11 @@ func (f *failures) tell(reply llm.Reply, err error) {
 	if remedy := llm.Remedy(err); remedy != "" {
 		text += "; if it goes on: " + remedy
 	}
+	Notice(text)
+}
+
+// Notice prints what a model's endpoint makes worth saying, in one line.
+func Notice(text string) {
 	fmt.Fprintln(clean{log.Writer()}, printable.Line(inFlags(text))) // which stands above bars, see logAbove
 }
 

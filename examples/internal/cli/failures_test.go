@@ -16,7 +16,7 @@ func TestFirstFailureOfEachKind(t *testing.T) {
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault { return faults[r.Seed] }})
 	defer srv.Close()
 	model, err := Endpoints(srv.URL, 4, func(base string) (llm.LLM, error) {
-		return openai.New(openai.Config{BaseURL: base, Model: llm.Models()[0]})
+		return openai.New(openai.Config{Seed: true, BaseURL: base, Model: llm.Models()[0]})
 	})
 	if err != nil {
 		t.Fatal(err)

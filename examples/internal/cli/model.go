@@ -26,7 +26,8 @@ func (o *Options) asksOffline() bool {
 // checkModel refuses flags without effect, which would hide a mistake, and keys that cannot name a folder of results.
 func (o *Options) checkModel() error {
 	for _, name := range []string{"api-base", "model-name", "params-active", "temperature", "top-p", "max-tokens",
-		"reasoning-effort", "extra", "stream", "first-token", "silence", "min-rate"} {
+		"reasoning-effort", "extra", "header", "omit", "max-completion-tokens", "stream", "first-token", "silence",
+		"min-rate"} {
 		if o.Offline() && o.given[name] {
 			return Usagef("--%s has no effect on the offline model: name another one with --model", name)
 		}
@@ -40,6 +41,10 @@ func (o *Options) checkModel() error {
 		}
 	}
 	// What a budget reckons with must not be another number in the request.
+	if n, ok := o.Extra["max_completion_tokens"].(float64); ok && n >= 1 && n <= 1<<30 && !o.given["max-tokens"] {
+		o.MaxTokens, o.omit = int(n), append(o.omit, "max_tokens")
+		delete(o.Extra, "max_completion_tokens")
+	}
 	for field, flag := range map[string]string{"max_tokens": "max-tokens", "max_completion_tokens": "max-tokens",
 		"temperature": "temperature", "top_p": "top-p", "reasoning_effort": "reasoning-effort"} {
 		if _, there := o.Extra[field]; there {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openai/openai-go/v3/option"
+
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
@@ -88,7 +90,10 @@ func (o *Options) Client(m llm.Model, base string) openai.Config {
 		}
 		extra["reasoning_effort"] = o.Effort
 	}
-	return openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream, Extra: extra}
+	return openai.Config{
+		BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream, Extra: extra, Options: o.headers.options(),
+		Seed: o.Strict, Omit: o.omit, Notice: Notice,
+	}
 }
 
 // specs returns the models that the flags name.
@@ -115,6 +120,9 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 	for i, key := range keys {
 		m := llm.Model{Key: key, Name: strings.TrimSpace(names[i]), ActiveParams: params[i],
 			Temperature: o.Temperature, TopP: o.TopP, MaxTokens: o.MaxTokens, Timeout: o.Timeout}
+		if o.Strict {
+			m = llm.PaperSampling(m)
+		}
 		if m.Price, err = o.Price(m.Key); err != nil {
 			return nil, err
 		}
@@ -265,6 +273,46 @@ func (f *fields) String() string {
 	text, _ := json.Marshal(*f) // it was read from JSON
 	return string(text)
 }
+
+// headers is a flag that is given once for each header: "Name: value". It prints their names alone.
+type headers [][2]string
+
+func (h *headers) Set(text string) error {
+	name, value, ok := strings.Cut(text, ":")
+	if name = strings.TrimSpace(name); !ok || name == "" || strings.ContainsAny(name, " \t\"(),/;=?@[]{}") {
+		return fmt.Errorf("need 'Name: value'")
+	}
+	*h = append(*h, [2]string{name, os.ExpandEnv(strings.TrimSpace(value))})
+	return nil
+}
+
+func (h *headers) String() string {
+	var names []string
+	for _, header := range *h {
+		names = append(names, header[0])
+	}
+	return strings.Join(names, ",")
+}
+
+// options returns what sends the headers.
+func (h headers) options() (all []option.RequestOption) {
+	for _, header := range h {
+		all = append(all, option.WithHeader(header[0], header[1]))
+	}
+	return all
+}
+
+// words is a flag of words, separated by commas, that may be given again for more.
+type words []string
+
+func (w *words) Set(text string) error {
+	for word := range strings.SplitSeq(text, ",") {
+		*w = append(*w, strings.TrimSpace(word))
+	}
+	return nil
+}
+
+func (w *words) String() string { return strings.Join(*w, ",") }
 
 // counts is a flag of whole numbers above 0, separated by commas.
 type counts []int64

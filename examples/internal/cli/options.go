@@ -65,6 +65,8 @@ type Options struct {
 	MaxTokens    int
 	TopP         float64
 	Effort       string // reasoning effort
+	headers      headers
+	omit         words  // fields that are not sent
 	Extra        fields // further fields of requests
 	Grace        time.Duration
 	Watch        Watch
@@ -168,14 +170,19 @@ func (o *Options) registerModel(fs *flag.FlagSet) {
 		"US dollars for a million tokens of prompts, of their cached part, and of answers: 0.2,0.05,0.8\n"+
 			"For several models give KEY=0.2,0.05,0.8 for each, separated by blanks.")
 	fs.Float64Var(&o.Temperature, "temperature", 0,
-		"how freely the model chooses its words, above 0 (default 0.4)\n"+
+		"how freely the model chooses its words, above 0 (default: the endpoint's; 0.4 with --strict)\n"+
 			"0.01 is close to always taking the likeliest.")
 	fs.IntVar(&o.MaxTokens, "max-tokens", 0,
 		fmt.Sprintf("the most tokens of an answer (default %d)", llm.DefaultMaxTokens))
 	fs.Float64Var(&o.TopP, "top-p", 0,
-		"of which part of the likeliest words the model chooses, above 0 and up to 1 (default 0.95)")
+		"of which part of the likeliest words the model chooses, above 0 and up to 1 (default: the endpoint's; 0.95 with --strict)")
 	fs.StringVar(&o.Effort, "reasoning-effort", "",
 		"how long the model may think: what its endpoint takes, such as low, medium or high (default: the endpoint's)")
+	fs.Var(&o.headers, "header", "`'Name: value'` of a header of each request, once for each; $VARIABLES are filled in")
+	fs.Var(&o.omit, "omit", "`FIELD`,... that requests never have, such as temperature,seed")
+	fs.BoolFunc("max-completion-tokens",
+		"send the most tokens of an answer as max_completion_tokens at once (default: when the endpoint refuses max_tokens)",
+		func(string) error { o.omit = append(o.omit, "max_tokens"); return nil })
 	fs.Var(&o.Extra, "extra",
 		"further fields of each request, as a JSON `object`: '{\"chat_template_kwargs\": {\"enable_thinking\": false}}'")
 }

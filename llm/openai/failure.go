@@ -1,0 +1,265 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/tidwall/gjson"
+
+	"github.com/evoalloc/evoalloc/internal/printable"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// apiError has another name than its method Error, so that it can be embedded.
+type apiError = sdk.Error
+
+// A refusal is an error that the endpoint sent, under whatever status and in whatever form.
+type refusal struct {
+	*apiError
+	sent   int           // the status that it came with
+	fields []string      // of the request, which it names apart from its text
+	wait   time.Duration // that it asks for; 0 if it does not
+}
+
+func (r *refusal) Unwrap() error { return r.apiError }
+
+// failure returns the error in a completion, a chunk or a choice, or nil. kind is the event's type.
+func failure(root gjson.Result, kind string) *refusal {
+	if root.IsArray() {
+		root = root.Get("0")
+	}
+	set := func(path string) bool { return root.Get(path).Type != gjson.Null }
+	switch {
+	case kind == "error", set("error"), root.Get("object").Str == "error":
+	case set("choices.0.error"):
+		root = root.Get("choices.0")
+	case !set("choices") && (set("detail") || set("message") || set("errors")):
+	default:
+		return nil
+	}
+	return readRefusal(http.StatusOK, &http.Response{}, []byte(root.Raw))
+}
+
+// lateError returns the error in the last lines of a stream, if it is no event but a line of its own: a JSON object, or
+// the field error of llama.cpp.
+func lateError(tail []byte) *refusal {
+	for line := range bytes.Lines(tail) {
+		text, isField := bytes.CutPrefix(bytes.TrimSpace(line), []byte("error:"))
+		if isField || json.Valid(text) && failure(gjson.ParseBytes(text), "") != nil {
+			return readRefusal(http.StatusOK, &http.Response{}, bytes.TrimSpace(text))
+		}
+	}
+	return nil
+}
+
+// readRefusal reads the error in a body, in the forms of servers:
+//
+//	{"error": {"message": m, "code": c, "type": c, "param": p}}   {"error": m}   [{"error": ...}]
+//	{"message": m, "code": c}   {"message": {"detail": ...}}   {"detail": m or [{"msg": m, "loc": ["body", p]}]}   HTML
+func readRefusal(status int, resp *http.Response, body []byte) *refusal {
+	r := &refusal{apiError: &apiError{StatusCode: status, Response: resp}, sent: status}
+	root := gjson.Result{}
+	if json.Valid(body) {
+		root = gjson.ParseBytes(body)
+		r.read(root, 8)
+	}
+	r.Message = cmp.Or(r.Message, printable.Excerpt(string(body), 1<<14))
+	if n, _ := strconv.Atoi(r.Code); status < 400 && n >= 400 && n < 600 {
+		r.StatusCode = n
+	}
+	r.wait = wait(resp.Header, root, r.Message, time.Now())
+	return r
+}
+
+// read takes in an error object, or the list or the object that holds it, down to so many levels.
+func (r *refusal) read(v gjson.Result, levels int) {
+	switch {
+	case levels == 0, v.Type == gjson.Null:
+	case v.IsArray():
+		v.ForEach(func(_, one gjson.Result) bool {
+			r.read(one, levels-1)
+			return len(r.Message) < 1<<10
+		})
+	case v.IsObject():
+		for _, name := range []string{"error", "errors", "message", "msg", "detail", "metadata.raw"} {
+			r.read(v.Get(name), levels-1)
+		}
+		r.Param = cmp.Or(v.Get("param").Str, strings.Trim(v.Get("loc").Raw, `[" ]`))
+		if r.Param != "" { // FastAPI's ["body", "seed"]
+			r.fields = append(r.fields, strings.NewReplacer(`"`, "", " ", "", ",", ".").Replace(r.Param))
+		}
+		r.Code = cmp.Or(r.Code, v.Get("code").String(), v.Get("type").Str)
+	case json.Valid([]byte(v.Str)) && gjson.Parse(v.Str).IsObject(): // OpenRouter quotes its providers
+		r.read(gjson.Parse(v.Str), levels-1)
+	case !strings.Contains(r.Message, v.String()):
+		r.Message = strings.TrimPrefix(r.Message+"; "+v.String(), "; ")
+	}
+}
+
+// hints are what the user should check, by the kind of a failure.
+var hints = map[string]string{
+	llm.KindAuth:     " (check the key in Config.APIKey)",
+	llm.KindNotFound: " (check Config.BaseURL, which usually ends in /v1, and the model's name)",
+	llm.KindRefused:  " (check that the server is running and the URL in Config.BaseURL)",
+}
+
+// classify returns what an attempt ended with, in words fit for a message.
+func (c *Client) classify(err error) *llm.Error {
+	e, classified := errors.AsType[*llm.Error](err)
+	r, refused := errors.AsType[*refusal](err)
+	switch {
+	case refused:
+		e = &llm.Error{Status: llm.Failed, Kind: kindOf(r), Code: r.sent, RetryAfter: r.wait, Err: r}
+		text, hint := strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode))), hints[e.Kind]
+		switch {
+		case r.StatusCode < 300:
+			text, hint = "an error under a success status", ""
+		case spent(r) && r.wait > 0:
+			hint = fmt.Sprintf(" (used up until %s, for %v)", time.Now().Add(r.wait).Format("2006-01-02 15:04 MST"),
+				r.wait.Round(time.Minute))
+		case spent(r):
+			hint = " (a quota or credit is used up, and waiting for a moment does not help)"
+		}
+		e.Err = worded{r, strings.TrimSuffix(text+": "+c.clean(r.Message), ": ") + hint}
+	case classified:
+		e.Err = worded{e.Err, c.clean(e.Err.Error())}
+	default:
+		e = c.disconnected(err)
+	}
+	e.Endpoint = c.cfg.BaseURL
+	return e
+}
+
+var (
+	// tooLong matches the words for a prompt that does not fit: those of OpenAI and Groq, llama.cpp, vLLM, SGLang, Text
+	// Generation Inference, Anthropic, Gemini.
+	tooLong = regexp.MustCompile("(?i)context_length_exceeded|exceed_context_size_error|string_above_max_length|" +
+		"maximum (context|model) length|max_model_len|context (size|length|window)|`inputs` tokens \\+ |" +
+		"(prompt|input) is too long|exceeds the maximum number of tokens")
+	filtered = regexp.MustCompile(`(?i)content_filter|content management policy|content_policy|responsible_?ai`)
+	quota    = regexp.MustCompile(`(?i)current quota|per[- ]day|\bdaily\b|insufficient (credit|balance|funds)`)
+	tryIn    = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) ([0-9hms.]*[0-9hms])`)
+)
+
+// kindOf classifies an error by its status, and by its code and text where servers use one status for several things.
+func kindOf(r *refusal) string {
+	switch status, text := r.StatusCode, r.Code+" "+r.Message; {
+	case status == 401, status == 403, spent(r):
+		return llm.KindAuth
+	case status == 429:
+		return llm.KindRateLimit
+	case status == 413, tooLong.MatchString(text):
+		return llm.KindContextLength
+	case filtered.MatchString(text):
+		return llm.KindNoAnswer
+	case status < 300:
+		return llm.KindBrokenReply
+	case status < 400, status == 404, status == 405, r.Code == "model_not_found":
+		return llm.KindNotFound
+	case status == 408, status == 409, status == 425, status >= 500:
+		return llm.KindServer
+	}
+	return llm.KindBadRequest
+}
+
+// spent reports whether r says that a quota or credit is used up, so that asking again within an hour is useless.
+func spent(r *refusal) bool {
+	return r.StatusCode == 402 || r.StatusCode == 429 &&
+		(r.Code == "insufficient_quota" || r.wait > time.Hour || r.wait == 0 && quota.MatchString(r.Message))
+}
+
+// wait returns how long the server asks to wait: by a header, which may also stand in the body, or in words; as a
+// duration, in seconds or as a date, by the server's clock if the reply has it. It is 0 if the server does not say, and
+// at most 30 days.
+func wait(h http.Header, body gjson.Result, text string, now time.Time) time.Duration {
+	const most = 30 * 24 * time.Hour
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	in := append(tryIn.FindStringSubmatch(text), "", "")[1]
+	for _, asked := range []string{h.Get("Retry-After-Ms") + "ms", h.Get("Retry-After"), in, h.Get("X-RateLimit-Reset"),
+		body.Get("error.metadata.headers.X-RateLimit-Reset").String()} {
+		at, err := http.ParseTime(asked)
+		d := at.Sub(now)
+		if err != nil {
+			d, err = time.ParseDuration(asked)
+		}
+		if n, bad := strconv.ParseFloat(asked, 64); bad == nil {
+			if n > 1e11 { // a time, in milliseconds
+				n /= 1e3
+			}
+			if n > 1e9 { // in seconds
+				n -= float64(now.Unix())
+			}
+			d, err = time.Duration(max(0, min(n, most.Seconds()))*float64(time.Second)), nil
+		}
+		if err == nil {
+			return max(0, min(d, most))
+		}
+	}
+	return 0
+}
+
+// clean returns server text fit for a message: one line, no control characters, no key.
+func (c *Client) clean(s string) string {
+	s = printable.Line(s)
+	if key := c.key(); len(key) >= 4 { // a shorter one would only garble the text
+		s = strings.ReplaceAll(s, key, "[key]")
+	}
+	return printable.Excerpt(s, 480)
+}
+
+// A worded error is another one with a text of its own.
+type worded struct {
+	error
+	text string
+}
+
+func (w worded) Error() string { return w.text }
+func (w worded) Unwrap() error { return w.error }
+
+// disconnected classifies an error of the transport, without the local port, which differs in equal runs.
+func (c *Client) disconnected(err error) *llm.Error {
+	fail := &llm.Error{Status: llm.Failed, Kind: llm.KindConnection}
+	what, cause := "the connection broke", err
+	op, isOp := errors.AsType[*net.OpError](err)
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	timeout, isNet := errors.AsType[net.Error](err)
+	dialed := isOp && (op.Op == "dial" || op.Op == "proxyconnect")
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		cause = u.Err
+	}
+	if isOp && !dialed {
+		cause = op.Err
+	}
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		fail.Kind, what = llm.KindOther, "too many connections for this process (raise ulimit -n)"
+	case isDNS && !dns.IsNotFound:
+		what = "the host's name cannot be looked up"
+	case isDNS:
+		fail.Kind, what = llm.KindRefused, "no such host"
+	case dialed:
+		fail.Kind, what = llm.KindRefused, "nothing answers"
+	case errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(*tls.CertificateVerificationError)),
+		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		fail.Kind, what = llm.KindRefused, "no secure connection"
+	case isNet && timeout.Timeout():
+		fail.Status, fail.Kind, what = llm.Timeout, "", "the HTTP client's own limit passed"
+	}
+	fail.Err = fmt.Errorf("%s: %w%s", what, worded{cause, c.clean(cause.Error())}, hints[fail.Kind])
+	return fail
+}
