@@ -551,6 +551,9 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 	}
 	if err != nil {
 		c.Err = err.Error() // a bad reply is data, and costs this child alone
+		if strings.TrimSpace(reply.Text) == "" && reply.Reasoning != "" {
+			c.Err = "the answer is empty: all that the model wrote stands in its reasoning"
+		}
 		return "", nil
 	}
 	return program, nil

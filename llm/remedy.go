@@ -4,7 +4,7 @@ import "errors"
 
 // Remedy returns advice on err, the error of a model call, in one line for a log, by the Kind and the Status of the
 // [*Error] in its chain. It is "" if err has no *Error, if the caller canceled the call, and if the model is
-// [Unavailable], since the errors of package llm/openai then name the wrong setting.
+// [Unavailable], since the errors of package llm/openai then name the wrong setting, or what the model said.
 func Remedy(err error) string {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -17,7 +17,7 @@ func Remedy(err error) string {
 		return ""
 	}
 	switch e.Kind {
-	case KindRefused, KindAuth, KindNotFound:
+	case KindRefused, KindAuth, KindNotFound, KindNoAnswer:
 		return ""
 	case KindConnection:
 		return "look at the log of the endpoint, and at proxies before it: the connection was cut"

@@ -140,8 +140,8 @@ func TestPlainMistakesComeFirst(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ args, says string }{
-		{"--model qwen3-8b", "no endpoint"},
-		{"--model qwen3-8b --api-base localhost:8000/v1", "does not start with http://"},
+		{"--model qwen3-8b", "here or in LLM_API_BASE"},
+		{"--model qwen3-8b --api-base localhost:8000/v1", `"localhost:8000/v1": need a URL`},
 		{"--model qwen3 --api-base http://localhost:8000/v1", "unknown model"},
 	} {
 		var usage *cli.UsageError

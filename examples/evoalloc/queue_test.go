@@ -63,7 +63,7 @@ func TestRunThroughAQueue(t *testing.T) {
 // A run that was begun without workers goes on with them, and the other way round, and comes to the result of one that
 // was never stopped.
 func TestResumeThroughAQueue(t *testing.T) {
-	const args, queue = "--model qwen3-8b --T 5 --N 8 --n-arms 3 --breadth fixed --grace 0s --api-base ",
+	const args, queue = "--model qwen3-8b --strict --T 5 --N 8 --n-arms 3 --breadth fixed --grace 0s --api-base ",
 		" --nats embedded"
 	whole := t.TempDir()
 	undisturbed, _ := editing(t, 0)

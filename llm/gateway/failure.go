@@ -60,6 +60,8 @@ func failureOf(err error) *failure {
 		return f
 	case llm.KindBadRequest:
 		return invalid("the model's endpoint refused the request")
+	case llm.KindNoAnswer:
+		return invalid("the model or its filter declined to answer")
 	case llm.KindRateLimit:
 		return &failure{http.StatusTooManyRequests, "rate_limit_error", "the model's endpoint is busy",
 			"rate_limit_exceeded", wait(e)}

@@ -13,7 +13,7 @@ import (
 func ExampleNew() {
 	_, err := openai.New(openai.Config{BaseURL: "localhost:8000/v1", Model: llm.Models()[0]})
 	fmt.Println(err)
-	// Output: openai: Config.BaseURL "localhost:8000/v1": need a URL such as http://127.0.0.1:8000/v1, without a user
+	// Output: openai: Config.BaseURL "localhost:8000/v1": need a URL such as http://127.0.0.1:8000/v1, without a user, here or in LLM_API_BASE
 }
 
 func ExampleConfig() {

@@ -102,8 +102,7 @@ func (c *Client) attempt(ctx context.Context, reply *llm.Reply, req llm.Request,
 	return fail
 }
 
-// eventStream is the media type of streams.
-const eventStream = "text/event-stream"
+const eventStream = "text/event-stream" // the media type of streams
 
 // ask makes one call within the model's timeout. Even with an error the transcript holds what arrived.
 func (c *Client) ask(ctx context.Context, p sdk.ChatCompletionNewParams) (t *transcript, err error) {
@@ -206,7 +205,7 @@ type tap struct {
 
 // The bounds of an answer.
 const (
-	maxText  = 32 << 20 // bytes: some hundred times an answer of 100,000 tokens
+	maxText  = 16 << 20 // bytes: some forty times an answer of 100,000 tokens
 	maxCalls = 128      // of tools
 )
 

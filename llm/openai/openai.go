@@ -5,8 +5,6 @@
 //	...
 //	model := llm.Retry(llm.Limit(client, 16), llm.RetryConfig{})
 //
-// where a request that waits for its retry holds none of the sixteen slots.
-//
 // Temperature, top_p and seed are the endpoint's own unless they were given. Answers are streamed, so that a stall is
 // noticed within seconds (see [Stream]) and the tokens of a call that was cut are known.
 //
@@ -93,20 +91,22 @@ var _ llm.LLM = (*Client)(nil)
 // New returns a client. It fails if a field of cfg is wrong, naming it. It sends nothing: the first Generate shows
 // whether the endpoint is there.
 func New(cfg Config) (*Client, error) {
-	cfg.BaseURL, cfg.APIKey = cmp.Or(cfg.BaseURL, os.Getenv(EnvBase)), cmp.Or(cfg.APIKey, os.Getenv(EnvKey))
-	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
-	cfg.Model = cfg.Model.WithDefaults()
-	cfg.Stream = cfg.Stream.withDefaults()
+	cfg.BaseURL = cmp.Or(cfg.BaseURL, os.Getenv(EnvBase))
+	cfg.APIKey = strings.TrimSpace(cmp.Or(cfg.APIKey, os.Getenv(EnvKey)))
+	cfg.Model, cfg.Stream = cfg.Model.WithDefaults(), cfg.Stream.withDefaults()
 	base, err := url.Parse(cfg.BaseURL) // the error is not shown, since it may repeat a password
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" || base.User != nil ||
 		base.Fragment != "" {
-		return nil, fmt.Errorf("openai: Config.BaseURL %q: need a URL such as http://127.0.0.1:8000/v1, without a user",
-			shown(cfg.BaseURL))
+		return nil, fmt.Errorf("openai: Config.BaseURL %q: need a URL such as http://127.0.0.1:8000/v1, without a user, "+
+			"here or in %s", shown(cfg.BaseURL), EnvBase)
 	}
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	extra, err := json.Marshal(cfg.Extra)
+	var extra []byte
+	if len(cfg.Extra) > 0 {
+		extra, err = json.Marshal(cfg.Extra)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("openai: Config.Extra cannot be sent: %w", err)
 	}

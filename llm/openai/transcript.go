@@ -240,7 +240,7 @@ func (t *transcript) judge() error {
 	case t.finish == "length":
 		return unusable(llm.KindNoAnswer, "no text before the cap on tokens: raise the model's MaxTokens")
 	case t.finish != "stop" && t.finish != "" || !t.spoke && len(t.reasoning) == 0:
-		return broken("no content, finish reason %q", t.finish)
+		return broken("no content, finish reason %q", printable.Excerpt(t.finish, 64))
 	}
 	return nil // an empty answer that the model ended
 }

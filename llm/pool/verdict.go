@@ -53,5 +53,7 @@ func classes(attempts []llm.Attempt, gaveUp bool) (out []llm.Class) {
 	return out
 }
 
-// ownFault reports whether a working endpoint refused the request itself.
-func ownFault(kind string) bool { return kind == llm.KindBadRequest || kind == llm.KindContextLength }
+// ownFault reports whether a working endpoint refused the request itself, or the model declined to answer it.
+func ownFault(kind string) bool {
+	return kind == llm.KindBadRequest || kind == llm.KindContextLength || kind == llm.KindNoAnswer
+}

@@ -70,12 +70,15 @@ func (a answer) Evaluate(ctx context.Context, program string) (eval.Result, erro
 	return a.t.score(ctx, c, reply.Text)
 }
 
-// byPrompt reports whether a failed call may be the prompt's fault: the target wrote for too long, or refused the
-// prompt. Any other failure is the target's.
+// byPrompt reports whether a failed call may be the prompt's fault: the target wrote for too long, refused the prompt or
+// declined to answer. Any other failure is the target's.
 func byPrompt(err error) bool {
 	var e *llm.Error
-	if errors.As(err, &e) && (e.Kind == llm.KindBadRequest || e.Kind == llm.KindContextLength) {
-		return true
+	if errors.As(err, &e) {
+		switch e.Kind {
+		case llm.KindBadRequest, llm.KindContextLength, llm.KindNoAnswer:
+			return true
+		}
 	}
 	s := llm.StatusOf(err)
 	return s == llm.Timeout || s == llm.Stalled
