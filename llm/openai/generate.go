@@ -70,8 +70,7 @@ func (c *Client) attempt(ctx context.Context, reply *llm.Reply, req llm.Request,
 	p sdk.ChatCompletionNewParams) (fail *llm.Error) {
 	a := llm.Attempt{Status: llm.OK, Endpoint: c.cfg.BaseURL, Model: c.cfg.Model.Key,
 		ActiveParams: c.cfg.Model.ActiveParams, MaxTokens: or(req.MaxTokens, c.cfg.Model.MaxTokens)}
-	before := len(reply.Attempts)
-	defer func() { llm.TraceOf(ctx).Ended(slices.Clone(reply.Attempts[before:])) }()
+	defer func(before int) { llm.TraceOf(ctx).Ended(slices.Clone(reply.Attempts[before:])) }(len(reply.Attempts))
 	var sought, got atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn: func(string) { sought.Store(true) }, GotConn: func(httptrace.GotConnInfo) { got.Store(true) }})
@@ -203,11 +202,7 @@ type tap struct {
 	tail []byte
 }
 
-// The bounds of an answer.
-const (
-	maxText  = 16 << 20 // bytes: some forty times an answer of 100,000 tokens
-	maxCalls = 128      // of tools
-)
+const maxText = 16 << 20 // bytes of an answer: some forty times 100,000 tokens
 
 func (t *tap) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p[:min(len(p), t.left+1)]) // one byte more than allowed, to notice excess

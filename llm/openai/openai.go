@@ -10,8 +10,8 @@
 //
 // Endpoints differ in the fields that they take. If one refuses a request with status 400 or 422 and names a field, the
 // client sends it again without the field, with the cap under its other name, or with the system's text before the
-// user's. It remembers that, and says it once to Config.Notice. Each refusal is an attempt of its own in the reply.
-// docs/operations.md lists what which endpoints need.
+// user's. It remembers that and says it once to Config.Notice. Each refusal is an attempt of its own. docs/operations.md
+// has a table of endpoints.
 package openai
 
 import (
@@ -182,6 +182,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(req.Context()).GetConn(req.URL.Host)
 	return t.Transport.RoundTrip(req)
 }
+
+// Header returns the option that sends a header.
+func Header(name, value string) option.RequestOption { return option.WithHeader(name, value) }
 
 // Close closes idle connections. Requests in flight go on, and the client can be used again.
 func (c *Client) Close() { c.own.CloseIdleConnections() }

@@ -34,6 +34,8 @@ type transcript struct {
 	chunks                   int       // with text, or a piece of a call
 }
 
+const maxCalls = 128 // of tools in one answer
+
 // A call is a call of a tool, as far as it was read.
 type call struct {
 	index     int64 // as the server counts

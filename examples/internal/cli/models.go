@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/openai/openai-go/v3/option"
-
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
@@ -90,10 +88,12 @@ func (o *Options) Client(m llm.Model, base string) openai.Config {
 		}
 		extra["reasoning_effort"] = o.Effort
 	}
-	return openai.Config{
-		BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream, Extra: extra, Options: o.headers.options(),
-		Seed: o.Strict, Omit: o.omit, Notice: Notice,
+	cfg := openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream, Extra: extra, Seed: o.Strict,
+		Omit: o.omit, Notice: Notice}
+	for _, h := range o.headers {
+		cfg.Options = append(cfg.Options, openai.Header(h[0], h[1]))
 	}
+	return cfg
 }
 
 // specs returns the models that the flags name.
@@ -292,14 +292,6 @@ func (h *headers) String() string {
 		names = append(names, header[0])
 	}
 	return strings.Join(names, ",")
-}
-
-// options returns what sends the headers.
-func (h headers) options() (all []option.RequestOption) {
-	for _, header := range h {
-		all = append(all, option.WithHeader(header[0], header[1]))
-	}
-	return all
 }
 
 // words is a flag of words, separated by commas, that may be given again for more.
