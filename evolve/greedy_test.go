@@ -64,6 +64,7 @@ func TestGreedyRecordsEveryChild(t *testing.T) {
 		{ok("```text\n4\n```", 1), nil, "", true, true},
 		{ok("```text\nfour\n```", 2), nil, "not a number", true, false},
 		{ok("<think>hm</think>", 3), nil, "program", false, false},
+		{llm.Reply{Reasoning: "4, or 5", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil, "stands in its reasoning", false, false},
 		{timeout, &llm.Error{Status: llm.Timeout, Err: errors.New("no answer in 900 s")}, "no answer in 900 s", false, false},
 		{llm.Reply{}, errors.New("boom"), "boom", false, false},
 	}

@@ -101,7 +101,8 @@ func (r *refusal) read(v gjson.Result, levels int) {
 		if r.Param != "" { // FastAPI's ["body", "seed"]
 			r.fields = append(r.fields, strings.NewReplacer(`"`, "", " ", "", ",", ".").Replace(r.Param))
 		}
-		r.Code = cmp.Or(r.Code, v.Get("code").String(), v.Get("type").Str)
+		r.Type = cmp.Or(r.Type, v.Get("type").Str)
+		r.Code = cmp.Or(r.Code, v.Get("code").String(), r.Type)
 	case json.Valid([]byte(v.Str)) && gjson.Parse(v.Str).IsObject(): // OpenRouter quotes its providers
 		r.read(gjson.Parse(v.Str), levels-1)
 	case !strings.Contains(r.Message, v.String()):
@@ -156,7 +157,7 @@ var (
 
 // kindOf classifies an error by its status, and by its code and text where servers use one status for several things.
 func kindOf(r *refusal) string {
-	switch status, text := r.StatusCode, r.Code+" "+r.Message; {
+	switch status, text := r.StatusCode, r.Code+" "+r.Type+" "+r.Message; {
 	case status == 401, status == 403, spent(r):
 		return llm.KindAuth
 	case status == 429:

@@ -10,8 +10,7 @@
 //
 // Endpoints differ in the fields that they take. If one refuses a request with status 400 or 422 and names a field, the
 // client sends it again without the field, with the cap under its other name, or with the system's text before the
-// user's. It remembers that and says it once to Config.Notice. Each refusal is an attempt of its own. docs/operations.md
-// has a table of endpoints.
+// user's. It remembers that and says it once to Config.Notice. Each refusal is an attempt of its own in the reply.
 package openai
 
 import (
@@ -103,15 +102,12 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	var extra []byte
-	if len(cfg.Extra) > 0 {
-		extra, err = json.Marshal(cfg.Extra)
-	}
+	extra, err := json.Marshal(cfg.Extra)
 	if err != nil {
 		return nil, fmt.Errorf("openai: Config.Extra cannot be sent: %w", err)
 	}
 	c := &Client{own: newHTTPClient(), mu: &sync.Mutex{}, without: fields{"stream": cfg.Whole}, said: map[string]bool{},
-		extra: len(extra)}
+		extra: len(strings.TrimPrefix(string(extra), "null"))}
 	key := cfg.APIKey
 	c.key = func() string { return key }
 	for _, name := range cfg.Omit {

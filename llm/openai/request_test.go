@@ -72,7 +72,7 @@ func TestKinds(t *testing.T) {
 			"too many"},
 		{"vLLM", 400, `{"object":"error","message":"This model's maximum context length is 32768 tokens.","code":400}`,
 			llm.KindContextLength, "This model's maximum context length is 32768 tokens."},
-		{"llama.cpp", 400, `{"error":{"code":400,"message":"x","type":"exceed_context_size_error"}}`, llm.KindBadRequest, "x"},
+		{"llama.cpp", 400, `{"error":{"code":400,"message":"x","type":"exceed_context_size_error"}}`, llm.KindContextLength, "x"},
 		{"SGLang", 400, `{"message":"The input is longer than the model's context length (32768 tokens)."}`,
 			llm.KindContextLength, "The input is longer than the model's context length (32768 tokens)."},
 		{"TGI", 422, "{\"error\":\"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096\"}",

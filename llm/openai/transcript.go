@@ -131,11 +131,12 @@ func (t *transcript) parts(v gjson.Result, to *[]byte) {
 		return
 	}
 	v.ForEach(func(_, part gjson.Result) bool {
-		if thought := part.Get("thinking"); thought.Exists() {
-			t.parts(thought, &t.reasoning)
-		} else {
-			t.parts(part.Get("text"), to)
+		into, thought := to, part.Get("thinking")
+		if thought.Exists() || part.Get("type").Str == "reasoning" {
+			into = &t.reasoning
 		}
+		t.parts(thought, into)
+		t.parts(part.Get("text"), into)
 		return true
 	})
 }

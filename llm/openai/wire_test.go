@@ -88,6 +88,8 @@ var wholeCases = []wireCase{
 	{"an empty answer that the model ended", []string{`"content":""`, "stop"}, text(""), "", ""},
 	{"a list of parts", []string{`"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"h"},{"text":"i"}]`,
 		"stop"}, llm.Reply{Text: "hi", Reasoning: "hm"}, "", ""},
+	{"a part that is reasoning by its type", []string{`"content":[{"type":"reasoning","text":"hm"},{"type":"text","text":"hi"}]`,
+		"stop"}, llm.Reply{Text: "hi", Reasoning: "hm"}, "", ""},
 	{"one program, all in the reasoning", []string{`"content":"","reasoning_content":"so ` + program + `"`, "stop"},
 		llm.Reply{Text: "so ```js\nf()\n```", Reasoning: "so ```js\nf()\n```"}, "", ""},
 	{"a blank beside it", []string{`"content":"\n","reasoning":"\n` + program + `\n"`, "stop"},
