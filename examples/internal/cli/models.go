@@ -88,8 +88,8 @@ func (o *Options) Client(m llm.Model, base string) openai.Config {
 		}
 		extra["reasoning_effort"] = o.Effort
 	}
-	cfg := openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream, Extra: extra, Seed: o.Strict,
-		Omit: o.omit, Notice: Notice}
+	cfg := openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream, Extra: extra,
+		Seed: o.Strict || o.given["seed"], Omit: o.omit, Notice: Notice}
 	for _, h := range o.headers {
 		cfg.Options = append(cfg.Options, openai.Header(h[0], h[1]))
 	}
