@@ -27,7 +27,7 @@ type Model struct {
 	Price        *Price        // nil means unknown, which a budget in money refuses
 }
 
-// PaperSampling returns m with the sampling of the BaSE paper where m has none: a temperature of 0.4 and a top-p of 0.95.
+// PaperSampling returns m with the sampling of the BaSE paper where m has none: temperature 0.4 and top-p 0.95.
 func PaperSampling(m Model) Model {
 	m.Temperature, m.TopP = cmp.Or(m.Temperature, 0.4), cmp.Or(m.TopP, 0.95)
 	return m

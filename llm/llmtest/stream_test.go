@@ -207,7 +207,8 @@ func TestOptionsAreRefusedOnlyWhereUsed(t *testing.T) {
 		{"400 continuous_usage_stats", noOptions, 200},
 		{"400 stream", continuous, 400}, {"400 stream", noOptions, 400}, {"400 max_tokens", noOptions, 400},
 		{"422 seed", noOptions, 422}, {"400 temperature", noOptions, 200}, {"400 temperature", `"temperature": 1,`, 400},
-		{"400 top_p", `"top_p": 1,`, 200}, {"400 top_p", `"top_p": 1, "temperature": 1,`, 400}, {"400 system", noOptions, 200},
+		{"400 top_p", `"top_p": 1,`, 200}, {"400 top_p", `"top_p": 1, "temperature": 1,`, 400}, {"400 system", noOptions,
+			200},
 		{"400 stop", noOptions, 200}, {"400 stop", `"stop": ["x"],`, 400},
 	} {
 		srv := llmtest.NewServer(llmtest.Config{Fault: always(tt.fault)})

@@ -202,7 +202,8 @@ func (tt faultCase) check(t *testing.T, url, column string, kinds []string, repl
 		(e.RetryAfter-tt.retryAfter).Abs() > 10*time.Minute || (tt.retryAfter == 0) != (e.RetryAfter == 0):
 		t.Errorf("error %#v", err)
 	case column != "whole" && slices.Contains([]llmtest.Fault{"cut body", "reset body", "no end", "malformed JSON",
-		"error field", "error line", "error in choice", "error in stream"}, tt.fault) && (last.Streamed < 20 || last.Usage == nil ||
+		"error field", "error line", "error in choice", "error in stream"}, tt.fault) && (last.Streamed < 20 ||
+		last.Usage == nil ||
 		last.Usage.CompletionTokens != last.Streamed):
 		t.Errorf("what was streamed before the end is lost: %+v, usage %+v", last, last.Usage)
 	}
@@ -221,7 +222,8 @@ func (tt faultCase) checkAnswer(t *testing.T, column string, reply llm.Reply, er
 	if err != nil || reply.Text != text || last.Err != "" || last.Latency <= 0 {
 		t.Errorf("reply %q, error %v, attempt %+v", reply.Text, err, last)
 	}
-	if none := strings.HasSuffix(string(tt.fault), " usage") || tt.fault == "400 stream_options" && column != "whole"; none !=
+	if none := strings.HasSuffix(string(tt.fault), " usage") || tt.fault == "400 stream_options" &&
+		column != "whole"; none !=
 		(last.Usage == nil) ||
 		last.Usage != nil && (last.Usage.PromptTokens < 9 || last.Usage.CompletionTokens < tokens) {
 		t.Errorf("usage %+v, want %d completion tokens", last.Usage, tokens)

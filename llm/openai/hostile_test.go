@@ -75,7 +75,8 @@ func TestKeyInABrokenReply(t *testing.T) {
 	checkMessage(t, err, "http://"+l.Addr().String(), "malformed HTTP")
 }
 
-// Bodies without an end, small on the wire, long in a line, deep or many-fold, cost what an answer may and end as an error.
+// Bodies without an end, small on the wire, long in a line, deep or many-fold, cost what an answer may, and end as an
+// error.
 func TestBodiesAreBounded(t *testing.T) {
 	const most = 64 << 20 // far more than is read
 	for _, tt := range []struct {
@@ -139,7 +140,8 @@ func TestRedirectsToOthersAreNotFollowed(t *testing.T) {
 func TestNothingThere(t *testing.T) {
 	refused := refusedURL(t)
 	tlsURL := strings.Replace(serve(t, llmtest.Config{}).URL, "http:", "https:", 1)
-	unknown := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+	unknown := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn,
+		error) {
 		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "typo.example", IsNotFound: true}}
 	}}}
 	for _, tt := range []struct {

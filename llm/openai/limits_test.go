@@ -20,8 +20,8 @@ import (
 
 const limit = 2 * time.Second
 
-// Calls that end by a limit end at it, on both sides, with what was streamed, and are told apart. Since these tests wait
-// for limits, they wait together.
+// Calls that end by a limit end at it, on both sides, with what was streamed, and are told apart. These tests wait for
+// limits, so they wait together.
 func TestLimits(t *testing.T) {
 	noLeak(t)
 	some, first := &llm.Usage{PromptTokens: 9, CompletionTokens: 25}, &llm.Usage{PromptTokens: 9}
@@ -269,7 +269,7 @@ func testManyInFlight(t *testing.T, whole bool) {
 	}
 }
 
-// Sixty streams in a row, from a server that closes each connection when the next request comes on it, take sixty attempts.
+// Sixty streams in a row take sixty attempts, from a server that closes each connection when the next request comes.
 func TestStreamsFromAServerThatCloses(t *testing.T) {
 	srv := serve(t, llmtest.Config{Fault: always("close after stream")})
 	c := open(t, srv.URL, openai.Config{})

@@ -175,7 +175,8 @@ func (o *Options) registerModel(fs *flag.FlagSet) {
 	fs.IntVar(&o.MaxTokens, "max-tokens", 0,
 		fmt.Sprintf("the most tokens of an answer (default %d)", llm.DefaultMaxTokens))
 	fs.Float64Var(&o.TopP, "top-p", 0,
-		"of which part of the likeliest words the model chooses, above 0 and up to 1 (default: the endpoint's; 0.95 with --strict)")
+		"of which part of the likeliest words the model chooses, above 0 and up to 1 (default: the endpoint's; 0.95 "+
+			"with --strict)")
 	fs.StringVar(&o.Effort, "reasoning-effort", "",
 		"how long the model may think: what its endpoint takes, such as low, medium or high (default: the endpoint's)")
 	fs.Var(&o.headers, "header", "`'Name: value'` of a header of each request, once for each; $VARIABLES are filled in")
