@@ -165,6 +165,19 @@ func TestASmallProgramIsLight(t *testing.T) {
 	}
 }
 
+// OpenAI's client takes a minute to compile, which programs without an endpoint do not pay.
+func TestOnlyEndpointsTakeOpenAIsClient(t *testing.T) {
+	const sdk = "github.com/openai/openai-go/v3"
+	if !slices.Contains(deps(t, "llm/openai"), sdk) || slices.Contains(deps(t, "examples/bandit"), sdk) {
+		t.Error("llm/openai does not import OpenAI's client, or examples/bandit does")
+	}
+	for path, p := range house(t) {
+		if path != "llm/openai" && slices.ContainsFunc(p.Imports, func(dep string) bool { return within(dep, sdk) }) {
+			t.Errorf("%s imports OpenAI's client", path)
+		}
+	}
+}
+
 // testOnly are the packages that are for tests, each with one whose tests import it. What is not a test may not
 // import them, or a user would compile checks, fixtures and what drives a browser into a program.
 var testOnly = map[string]string{
