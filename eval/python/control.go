@@ -30,7 +30,7 @@ const maxLine = 64 << 10
 
 // open makes the socket and returns the zygote's end.
 func (c *control) open() (theirs *os.File, err error) {
-	pair, err := newSockets()
+	pair, err := newPair(true)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 var harness embed.FS
 
 var (
-	serving = []string{"hooks", "confine", "child", "evaluate", "tidy", "programs", "serve"}
+	serving = []string{"hooks", "confine", "rules", "child", "evaluate", "tidy", "serve"}
 	probing = []string{"hooks", "child", "evaluate", "probe"}
 )
 
@@ -60,6 +60,8 @@ type orders struct {
 	OutputBytes int       `json:"output_bytes"` // for a traceback
 	ResultBytes int       `json:"result_bytes"`
 	Folder      string    `json:"folder"` // of evaluator.py; "" if there is none
+	With        []string  `json:"with"`
+	Writable    []string  `json:"writable"`
 	Suffix      string    `json:"suffix"`
 	Files       bool      `json:"files"` // a program is a JSON object of texts by path
 	Cascade     bool      `json:"cascade"`
@@ -72,6 +74,8 @@ type hello struct {
 	Missing map[isolation.Mechanism]string `json:"missing"`
 	Lacking map[string]string              `json:"lacking"` // modules, and why they cannot be imported
 	Failed  string                         `json:"failed"`  // why it cannot go on
+	// Unlayered is why an evaluator's folder and /tmp cannot be written to, "" if they can.
+	Unlayered string `json:"unlayered"`
 }
 
 // A job is one candidate.

@@ -75,7 +75,8 @@ def describe(e, program, orders):
         trace = "".join(traceback.format_exception(type(e), e, frames))
         if isinstance(e, Fault):
             return str(e), "" if frames is None else trace
-        return type(e).__name__ + (": %s" % e if str(e) else "") + place(frames, orders), trace
+        said = rule(e, orders)
+        return type(e).__name__ + (": %s" % e if str(e) else "") + place(frames, orders) + (said and "; " + said), trace
     except BaseException:
         return "%s, which cannot be shown" % type(e).__name__, ""
 
@@ -97,7 +98,7 @@ def place(frames, orders):
 
 def fault(e, program, orders):
     reason, trace = describe(e, program, orders)
-    if isinstance(e, MemoryError):
+    if isinstance(e, MemoryError) and orders["memory_bytes"]:
         reason = "ran out of memory (%d MiB allowed): %s" % (orders["memory_bytes"] >> 20, reason)
     body = {"reason": reason[:2000], "traceback": trace[-orders["output_bytes"]:]}
     return json.dumps(body).encode()
@@ -113,9 +114,13 @@ def own_session(orders):
 
 
 def settle(orders, alone):
-    """Make this fork a candidate's, unless it has been one since it began."""
-    if not orders["programs"]:
-        own_session(orders)
+    """Make this fork a candidate's."""
+    own_session(orders)
+    if orders["layered"]:
+        missing = {}
+        own_mounts(orders, missing)
+        if any(m not in orders["lacked"] for m in missing):
+            raise Fault("could not be contained: %s" % missing)
     if alone is not None:
         alone()
     else:

@@ -65,7 +65,6 @@ class Zygote:
                 os._exit(0)
             if not own:
                 continue  # the end of a candidate that had ended already
-            began = time.time_ns()
             try:
                 pid = os.fork()
             except OSError as e:
@@ -81,15 +80,8 @@ class Zygote:
             if self.alone is None:
                 self.descendants()
             used = int((usage.ru_utime + usage.ru_stime) * 1e6)
-            self.control.write(b"%d %d %d %d" % (n, status, used, self.clean(began)))
-
-    def clean(self, began):
-        """Return whether what the next candidate gets is what this one got, that was forked at the time
-        began."""
-        for folder in self.folders:
-            if not folder.clean(began):
-                return False
-        return self.orders["filtered"] or state() == self.state
+            clean = all(f.clean() for f in self.folders) and (self.orders["filtered"] or state() == self.state)
+            self.control.write(b"%d %d %d %d" % (n, status, used, clean))
 
     def become(self, null, out, err, home):
         """Be the process of a candidate. Never return. All that it has open it has to itself: flags,
@@ -103,10 +95,6 @@ class Zygote:
             os.dup2(home, self.home, False)  # in place of our control
             for fd in (null, out, err, home):
                 os.close(fd)
-            if self.orders["programs"]:
-                self.orders["home"] = self.home
-                own_session(self.orders)
-                Programs(self.orders)
             candidate(frame(self.home), self.orders, self.alone, self.home)
         finally:
             os._exit(0)
@@ -252,16 +240,16 @@ def surroundings(orders):
 def prepare(orders):
     """Get ready to fork candidates; return the folders to clean and what to tell the other side."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    orders["path"], orders["programs"] = list(sys.path), False
-    orders["streams"] = [(s.encoding, s.errors) for s in (sys.stdin, sys.stdout, sys.stderr)]
     missing, folders = confine(orders)
+    orders["lacked"] = set(missing)
     if sys.platform == "linux" and found(orders["hidden"]):
         raise PermissionError("candidates can read %s, which must be hidden: %s" % (found(orders["hidden"]), missing))
     surroundings(orders)
     if libc is not None:
         libc.prctl(*number(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
-    lacking = prepare_evaluator(orders) if orders["folder"] else {}
-    lacking.update(preload(orders["imports"]))
+    if orders["folder"]:
+        prepare_evaluator(orders)
+    lacking = preload(orders["imports"])
     orders["restore_hooks"] = release_hooks()
     limit(orders, missing)
     warm(orders)
@@ -274,21 +262,17 @@ def prepare(orders):
         # traced. A program that a candidate executes can be: it has nothing of ours.
         prctl(PR_SET_DUMPABLE, 0)
     missing = {mechanism: cut(why, 500) for mechanism, why in missing.items()}
-    return folders, {"missing": missing, "lacking": lacking}
+    return folders, {"missing": missing, "lacking": lacking, "unlayered": orders["unlayered"]}
 
 
 def prepare_evaluator(orders):
     """Compile the evaluator and import what it will, but for what lies in its own folder."""
-    sys.path.insert(0, orders["folder"])
+    sys.path[:0] = [orders["folder"], *(orders["with"] or [])]
     shim()
     path = os.path.join(orders["folder"], "evaluator.py")
     with open(path, "rb") as f:
-        source = f.read()
-    orders["code"] = compile(source, path, "exec", dont_inherit=True)
-    orders["programs"] = libc is not None and not orders["alone"] and runs_programs(source)
-    if orders["programs"]:
-        preload(["subprocess"])
-    return preload(wanted(orders["folder"]))
+        orders["code"] = compile(f.read(), path, "exec", dont_inherit=True)
+    preload(wanted(orders["folder"]))  # what is lacking, the evaluator's own import says
 
 
 def main():
