@@ -39,7 +39,7 @@ const (
 // Calls that earlier incarnations of the run abandoned were paid for, and count. What calls cost that were lost
 // when a process was killed is not known, and is not counted (see [Result.Earlier]).
 //
-// A run with a journal that Stalls, Tokens, FLOPs, Money, EvalTime or WallTime ended can go on: give [Run] the same
+// A run with a journal that Calls, Stalls, Tokens, FLOPs, Money, EvalTime or WallTime ended can go on: give [Run] the same
 // configuration with that one limit larger. One hour in which an endpoint hung then does not end a long run for
 // good. What was left out for want of room is not made up for: a last generation with fewer children stays so.
 // The other limits decide what is searched, or its scores, so a run that they ended is over.
@@ -266,9 +266,8 @@ type limit struct {
 
 	// ends says that a run with this limit alone ends.
 	ends bool
-	// raisable limits end a run from without and decide nothing before they do. A run that one of them ended goes on with
-	// a larger one as if it had only paused. The others decide how many children the last generations have, or what is
-	// searched.
+	// raisable limits end a run from without. A run that one of them ended goes on with a larger one as if it had only
+	// paused, but for generations that it left no room for. The others decide what is searched.
 	raisable bool
 	// whole limits are kept call by call or by the clock, which an Allocator inside a run does not see. So only a whole
 	// run can keep them.
@@ -279,7 +278,7 @@ type limit struct {
 
 // limits are in the order in which they are looked at.
 var limits = []limit{
-	summed(limit{ends: true,
+	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls", Ended: "the budget of answered calls was used up"}},
 		func(b Budget) int { return b.Calls }, func(a ledger.Amounts) int { return a.Calls }),
 	summed(limit{ends: true, even: true,

@@ -106,30 +106,29 @@ def own_mounts(orders, missing):
     folder, which keep in memory what is written there. Then confine it."""
     clone_newns, ms_bind = 0x20000, 4096
     check(libc.unshare(clone_newns))
-    scratch, layers = orders["scratch"], [] if inside_of(orders["folder"], "/tmp") else [orders["folder"]]
+    scratch, held = orders["scratch"], {}  # what is seen at a path in the end, in this order
     options = "mode=0700,size=%d,nr_inodes=%d" % (orders["scratch_bytes"], orders["scratch_files"])
     mount("tmpfs", scratch, "tmpfs", MS_NOSUID | MS_NODEV, options)
-    held = {}
-    for name, target in (("home", scratch), ("shm", "/dev/shm")):
-        if name == "home" or orders["shm"]:
-            os.mkdir(os.path.join(scratch, name), 0o700)
-            held[target] = os.open(os.path.join(scratch, name), os.O_PATH)
+    for name, target in (("tmp", "/tmp"), ("task", orders["folder"]), ("home", scratch), ("shm", "/dev/shm")):
+        at = os.path.join(scratch, name)
+        if name == "shm" and not orders["shm"]:
+            continue
+        os.mkdir(at, 0o700)
+        if name in ("tmp", "task"):
+            os.mkdir(at + ".upper", 0o755)
+            os.mkdir(at + ".work")
+            where = [re.sub(r"([\\,:])", r"\\\1", path) for path in (target, at, at)]
+            mount("overlay", at, "overlay", MS_NOSUID | MS_NODEV,
+                  "lowerdir=%s,upperdir=%s.upper,workdir=%s.work,userxattr,index=off" % tuple(where))
+        held[target] = os.open(at, os.O_PATH)
     for folder in orders["writable"] or []:
         held[folder] = os.open(folder, os.O_PATH)
-    for i, target in enumerate(["/tmp"] + layers):
-        upper, work = (os.path.join(scratch, name + str(i)) for name in ("upper", "work"))
-        os.mkdir(work)
-        os.mkdir(upper)
-        os.chmod(upper, 0o700)
-        where = [re.sub(r"([\\,:])", r"\\\1", path) for path in (target, upper, work)]
-        mount("overlay", target, "overlay", MS_NOSUID | MS_NODEV,
-              "lowerdir=%s,upperdir=%s,workdir=%s,userxattr,index=off" % tuple(where))
-    for path in orders["hidden"] or []:
-        hide(path)  # once more, as a layer shows what is below other mounts
     for target, fd in held.items():
         mount("/proc/self/fd/%d" % fd, target, None, ms_bind | MS_REC)
         os.close(fd)
-    shut_in(orders, list(held) + ["/tmp"] + layers, missing)
+    for path in orders["hidden"] or []:
+        hide(path)  # once more, as a layer shows what is below other mounts
+    shut_in(orders, list(held), missing)
 
 
 def inside_of(path, folder):

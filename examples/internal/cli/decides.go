@@ -61,6 +61,9 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 			fp["shown"] = o.Show.String()
 		}
 	}
+	if text := o.letIn.String(); text != "" {
+		fp["let in"] = text
+	}
 	if b := o.Children(); b != nil {
 		fp["breadth"] = fmt.Sprint(b)
 	}

@@ -34,6 +34,7 @@ type Files struct {
 // under the same names are renamed, or Open fails. decides is what decides the run beside t and the common flags.
 func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*Files, error) {
 	o.folder.say(o.Task)
+	o.letIn.say()
 	s, err := newSaver(o.Output, path, t)
 	if err != nil {
 		return nil, err

@@ -74,6 +74,7 @@ type Options struct {
 	Tree   Tree
 	budget Budget
 	folder folderLLM
+	letIn  letIn
 	prices string // as given
 
 	given   map[string]bool // the flags that were given, by name
@@ -137,6 +138,7 @@ func (o *Options) registerTask(fs *flag.FlagSet) {
 			"asked for or the search has them.")
 	fs.StringVar(&o.Runtime, "runtime", "js",
 		"what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
+	o.letIn.register(fs)
 }
 
 // registerModel adds the flags for the model and its sampling.
@@ -275,6 +277,9 @@ func (o *Options) check() error {
 		return Usagef("--eval-timeout is %v: need more than 0", o.EvalTimeout)
 	}
 	if err := o.checkText(); err != nil {
+		return err
+	}
+	if err := o.letIn.check(o); err != nil {
 		return err
 	}
 	if err := o.checkShow(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/examples/internal/dues"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -136,7 +135,7 @@ func (o *Options) ownCases(c *text.Config) error {
 		return nil
 	}
 	scorer, err := folder.Load(context.Background(), o.Scorer,
-		folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout(), Hide: o.NATS.Secrets()}})
+		folder.Config{Python: o.Python()})
 	if err != nil {
 		return &UsageError{fmt.Errorf("--scorer: %w", err)}
 	}
