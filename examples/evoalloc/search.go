@@ -59,7 +59,7 @@ func (s search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{})
+	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{Outage: s.Outage})
 	t, end, err := open.Task(ctx, s.Options)
 	if err != nil {
 		return err

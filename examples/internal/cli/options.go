@@ -45,6 +45,7 @@ type Options struct {
 	Stream       bool
 	Stalls       openai.Stream
 	Timeout      time.Duration
+	Outage       time.Duration
 	Latency      time.Duration
 	Structure    float64
 	T, N         int
@@ -183,6 +184,8 @@ func (o *Options) registerModel(fs *flag.FlagSet) {
 // registerPace adds the flags for limits in parallel and in time, and for the folder of results.
 func (o *Options) registerPace(fs *flag.FlagSet) {
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
+	fs.DurationVar(&o.Outage, "outage", 5*time.Minute,
+		"how long calls wait for an endpoint that has answered before and is gone, as while it restarts; 0 for not at all")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency,
 		"how long the offline model takes for a call, so that a run can be watched")
 	fs.Float64Var(&o.Structure, "offline-structure", 0,
@@ -260,6 +263,8 @@ func (o *Options) check() error {
 		return Usagef("--T is %d: need at most %d for --N %d", o.T, math.MaxInt/o.N, o.N)
 	case o.Timeout <= 0:
 		return Usagef("--timeout is %v: need more than 0", o.Timeout)
+	case o.Outage < 0:
+		return Usagef("--outage is %v: need at least 0", o.Outage)
 	case o.Latency < 0:
 		return Usagef("--offline-latency is %v: need at least 0", o.Latency)
 	case !(o.Structure >= 0 && o.Structure <= 1):

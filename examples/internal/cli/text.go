@@ -114,7 +114,7 @@ func (o *Options) target() (llm.LLM, error) {
 	if err != nil {
 		return nil, err
 	}
-	return llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{}), nil
+	return llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{Outage: o.Outage}), nil
 }
 
 // ownCases puts the cases and the scorer that the flags name in the place of the built-in ones. The scorer's initial
