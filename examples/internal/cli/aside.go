@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
@@ -33,7 +34,12 @@ func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (m
 			return nil, false, err
 		}
 		if o.Resume {
-			return nil, false, o.nothingAt(path)
+			if earlier, err := o.shorter(path, decided); err != nil || earlier {
+				return nil, false, err
+			}
+			if !o.auto {
+				return nil, false, o.nothingAt(path)
+			}
 		}
 		moved, err = s.aside("")
 		return moved, true, err
@@ -56,6 +62,34 @@ func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (m
 	}
 	moved, err = s.aside(path)
 	return moved, true, err
+}
+
+// shorter copies to path the journal of a run beside it that a smaller --T ended and that is this run otherwise, and
+// reports whether there is one. The run goes on in the copy.
+func (o *Options) shorter(path string, decided journal.Fingerprint) (bool, error) {
+	if o.Journal != "" {
+		return false, nil
+	}
+	for _, name := range journalsIn(filepath.Dir(path), false) { // the latest first
+		run, err := journal.Inspect(name)
+		if err != nil || !run.Finished || differences(run.Fingerprint, decided) != "" {
+			continue
+		}
+		if err := unused(name); err != nil {
+			return false, err
+		}
+		data, err := os.ReadFile(name)
+		if err == nil {
+			err = report.SaveFile(path, data)
+		}
+		if err != nil {
+			return false, err
+		}
+		o.copied = path
+		Printf("goes on with a copy of %s, of --T %s\n", name, run.Fingerprint["T"])
+		return true, nil
+	}
+	return false, nil
 }
 
 // mostNamed bounds the journals that an error names.

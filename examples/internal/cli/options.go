@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,6 +61,7 @@ type Options struct {
 	Output       string
 	Journal      string
 	Resume       bool
+	Unsafe       bool // whether the journal may be where nothing is locked or synced
 	Anew         bool
 	Rows         bool // whether to print a line for each generation
 	Temperature  float64
@@ -77,6 +79,8 @@ type Options struct {
 	folder folderLLM
 	letIn  letIn
 	prices string // as given
+	auto   bool   // whether --resume begins a run that is not there
+	copied string // the journal, if it is the copy of that of a run with a smaller --T
 
 	given   map[string]bool // the flags that were given, by name
 	command string          // the command's name
@@ -100,12 +104,24 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	o.folder.register(fs)
 	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, as the paper's searches do "+
 		"(default: the child takes its place)\nA run whose journal is from before this flag goes on as it was begun.")
-	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
+	fs.BoolVar(&o.Unsafe, "journal-unsafe", false, "have a journal also on a file system without locks or fsync")
+	fs.BoolFunc("resume", "go on with the journal of a run that was stopped or killed, or ended by a smaller budget\n"+
+		"--resume=auto begins the run if there is none.", o.setResume)
 	fs.BoolVar(&o.Rows, "rows", false, "print a line for each generation, and not only for those with a better best")
 	o.NATS.Register(fs)
 	fs.BoolVar(&o.Anew, "anew", false,
 		"begin anew though there is a journal\n"+
 			"What the earlier run left is kept under other names.")
+}
+
+// setResume takes the value of --resume.
+func (o *Options) setResume(text string) (err error) {
+	if o.auto = text == "auto"; o.auto {
+		o.Resume = true
+		return nil
+	}
+	o.Resume, err = strconv.ParseBool(text)
+	return err
 }
 
 // RegisterShared adds to fs the flags that runs of any kind share: on the task, the model and the pace.
@@ -285,6 +301,9 @@ func (o *Options) check() error {
 		return err
 	}
 	if err := o.letIn.check(o); err != nil {
+		return err
+	}
+	if err := o.checkDescriptors(); err != nil {
 		return err
 	}
 	if err := o.checkShow(); err != nil {
