@@ -57,7 +57,7 @@ func TestLetIn(t *testing.T) {
 			"    open('beside', 'w').write('1')\n    open('/tmp/cache', 'w').write('1')\n" +
 			"    open(os.environ['KEPT'] + '/log', 'a').write('x')\n" +
 			"    return {'combined_score': scale * runpy.run_path(path)['x']}\n",
-		"task/initial_program.py": "x = 1\n", "lib/shared.py": "scale = 2\n", "kept/.keep": "",
+		"task/initial_program.py": "x = 1\n", "lib/shared.py": "scale = 2\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -67,7 +67,11 @@ func TestLetIn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept := filepath.Join(dir, "kept")
+	kept, err := os.MkdirTemp("/var/tmp", "kept-") // below /tmp all can be written to
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(kept)
 	t.Setenv("KEPT", kept)
 	t.Setenv("LLM_API_KEY", "sk-1")
 	run := "--T 1 --N 2 --offline-latency 0 --output " + t.TempDir() + " --task " + filepath.Join(dir, "task") + " "
@@ -94,7 +98,7 @@ func TestLetIn(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "task", "beside")); err == nil {
 		t.Error("what was written beside the evaluator stays")
 	}
-	refused(t, "less let in", runGreedy(t.Context(), strings.Fields(run+lib+"--env KEPT --resume")), "--writable "+kept)
+	refused(t, "less let in", runGreedy(t.Context(), strings.Fields(run+lib+"--env KEPT --resume")), "write to "+kept)
 	refused(t, "JavaScript", runGreedy(t.Context(), strings.Fields("--T 1 --N 1 --env HOME --output "+t.TempDir())),
 		"no effect on programs in JavaScript")
 }

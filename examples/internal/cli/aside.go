@@ -65,31 +65,37 @@ func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (m
 }
 
 // shorter copies to path the journal of a run beside it that a smaller --T ended and that is this run otherwise, and
-// reports whether there is one. The run goes on in the copy.
+// reports whether there is one. The run goes on in the copy, of the longest.
 func (o *Options) shorter(path string, decided journal.Fingerprint) (bool, error) {
 	if o.Journal != "" {
 		return false, nil
 	}
-	for _, name := range journalsIn(filepath.Dir(path), false) { // the latest first
+	found, most := "", int64(0)
+	for _, name := range journalsIn(filepath.Dir(path), false) {
 		run, err := journal.Inspect(name)
 		if err != nil || !run.Finished || differences(run.Fingerprint, decided) != "" {
 			continue
 		}
-		if err := unused(name); err != nil {
-			return false, err
+		if info, err := os.Stat(name); err == nil && info.Size() > most {
+			found, most = name, info.Size()
 		}
-		data, err := os.ReadFile(name)
-		if err == nil {
-			err = report.SaveFile(path, data)
-		}
-		if err != nil {
-			return false, err
-		}
-		o.copied = path
-		Printf("goes on with a copy of %s, of --T %s\n", name, run.Fingerprint["T"])
-		return true, nil
 	}
-	return false, nil
+	if found == "" {
+		return false, nil
+	}
+	if err := unused(found); err != nil {
+		return false, err
+	}
+	data, err := os.ReadFile(found)
+	if err == nil {
+		err = report.SaveFile(path, data)
+	}
+	if err != nil {
+		return false, err
+	}
+	o.copied = path
+	Printf("goes on with a copy of %s\n", found)
+	return true, nil
 }
 
 // mostNamed bounds the journals that an error names.
