@@ -16,17 +16,11 @@ func attest(fd int) error {
 // open for. A plain read leaves them to the kernel, which closes them.
 func receive(fd int, buf []byte, attested bool) (n int, pid int32, err error) {
 	if !attested {
-		n, err = read(fd, buf)
+		n, err = unix.Read(fd, buf)
 		return n, 0, err
 	}
 	var oob [128]byte
-	oobn := 0
-	for {
-		n, oobn, _, _, err = unix.Recvmsg(fd, buf, oob[:unix.CmsgSpace(unix.SizeofUcred)], unix.MSG_CMSG_CLOEXEC)
-		if err != unix.EINTR {
-			break
-		}
-	}
+	n, oobn, _, _, err := unix.Recvmsg(fd, buf, oob[:unix.CmsgSpace(unix.SizeofUcred)], unix.MSG_CMSG_CLOEXEC)
 	if err != nil {
 		return 0, 0, err
 	}

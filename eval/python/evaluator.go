@@ -143,22 +143,13 @@ func (e *Evaluator) inspect(ctx context.Context, dir string) error {
 		return fmt.Errorf("python: importing %s: %w", file, err)
 	}
 	if len(e.stages) == 0 && e.cfg.Tune {
-		return untunedError(file)
+		return fmt.Errorf("python: %s defines neither evaluate_tune nor evaluate_stage1: %w", file, errors.ErrUnsupported)
 	}
 	if len(e.stages) == 0 {
 		return fmt.Errorf("python: %s defines neither evaluate nor evaluate_stage1", file)
 	}
 	return nil
 }
-
-// An untunedError is the path of an evaluator.py without a function for tuners.
-type untunedError string
-
-func (file untunedError) Error() string {
-	return fmt.Sprintf("python: %s defines neither evaluate_tune nor evaluate_stage1", string(file))
-}
-
-func (untunedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // Evaluate scores program. The artifacts are the evaluator's, and the output ("stdout", "stderr").
 func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
@@ -209,8 +200,5 @@ func (e *Evaluator) Close() error { return e.pool.close() }
 
 // String returns a description for people.
 func (e *Evaluator) String() string {
-	if e.cfg.Tune {
-		return fmt.Sprintf("python.Evaluator(%s, %s, %d at once)", e.pool.kind.orders.Folder, e.stages[0], e.pool.size)
-	}
 	return fmt.Sprintf("python.Evaluator(%s, %d at once)", e.pool.kind.orders.Folder, e.pool.size)
 }

@@ -36,9 +36,9 @@ func (p *pipes) open(control int, attested bool) (theirs []int, err error) {
 			theirs = nil
 		}
 	}()
-	null, err := openNull()
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, os.NewSyscallError("open "+os.DevNull, err)
 	}
 	theirs = append(theirs, null)
 	for i := fdStdout; i <= fdHome; i++ {
@@ -70,16 +70,6 @@ func (p *pipes) end(i int) {
 		_ = unix.Close(p.fds[i]) // nothing was written that matters
 	}
 	p.fds[i] = -1
-}
-
-// openNull opens /dev/null.
-func openNull() (int, error) {
-	for {
-		fd, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
-		if err != unix.EINTR {
-			return fd, os.NewSyscallError("open "+os.DevNull, err)
-		}
-	}
 }
 
 func closeAll(fds []int) {

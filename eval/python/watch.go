@@ -186,7 +186,7 @@ func (w *watch) read(i int) (bool, error) {
 	if i == fdHome {
 		n, pid, err = receive(w.pipes.fds[i], w.buf, w.home.attested)
 	} else {
-		n, err = read(w.pipes.fds[i], w.buf)
+		n, err = unix.Read(w.pipes.fds[i], w.buf)
 	}
 	switch {
 	case errors.Is(err, unix.EAGAIN):

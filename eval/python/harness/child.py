@@ -1,6 +1,5 @@
-# What happens in the process of one candidate, from its fork to its end. Nothing here is trusted by
-# the other side: the candidate runs in this same process. Every page written to is a page copied, so
-# what only failures need is left to failures.
+# What happens in the process of one candidate, from its fork to its end. Nothing here is trusted by the other side:
+# the candidate runs in this same process.
 
 import json
 import linecache
@@ -123,10 +122,7 @@ def settle(orders, alone):
             raise Fault("could not be contained: %s" % missing)
     if alone is not None:
         alone()
-    else:
-        orders["restore_hooks"]()
-    if reseed:
-        seed()
+    seed()
 
 
 def seed():
@@ -167,14 +163,7 @@ def candidate(job, orders, alone, home):
 
 
 def warm(orders):
-    """Do once what every candidate does, and what many do with numpy, so that little is done for the
-    first time in each. Then start the global generators from the same place everywhere."""
+    """Do once what every candidate does, so that little is done for the first time in each."""
     encode([1.5, "a"])
     describe(Fault(""), "", orders)
-    np = sys.modules.get("numpy")
-    if np is not None:
-        x = np.random.default_rng(0).standard_normal((4, 2))
-        x[0] = [0.5, 0.5]
-        x = np.clip(np.array([np.cos(x[:, 0]), np.sin(x[:, 1])]), 0.1, 0.9)
-        encode(np.sqrt(np.sum((x - np.mean(x)) ** 2, axis=0)) + np.linspace(0, 1, 4) + np.linalg.norm(x))
     seed()

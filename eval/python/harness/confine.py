@@ -1,5 +1,4 @@
-# Confine this process, and by inheritance all it forks, as its orders say. What could not be done is
-# returned, so that the other side can say so: nothing here fails silently.
+# Confine this process, and by inheritance all it forks, as its orders say. What could not be done is returned.
 
 import base64
 import ctypes
@@ -188,8 +187,7 @@ def found(hidden):
 
 
 def small_dev(devices):
-    """Replace /dev, with its terminals and disks, by a folder with these devices. It is put together
-    on top of /proc, a folder that is surely there, and moved."""
+    """Replace /dev by a folder with these devices, made on top of /proc, a folder that is surely there, and moved."""
     staging, ms_bind, ms_move = "/proc", 4096, 8192
     mount("tmpfs", staging, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=64k,nr_inodes=%d" % (32 + 2 * len(devices)))
     for device in devices:

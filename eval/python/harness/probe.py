@@ -35,6 +35,5 @@ def probe(request):
 
 answer = os.dup(1)
 os.dup2(2, 1)  # what modules print while they are imported is not the answer
-reply = json.dumps(probe(json.loads(exactly(0, struct.unpack("!I", exactly(0, 4))[0])))).encode()
-os.write(answer, struct.pack("!I", len(reply)) + reply)
+os.write(answer, json.dumps(probe(json.loads(exactly(0, struct.unpack("!I", exactly(0, 4))[0])))).encode())
 os._exit(0)

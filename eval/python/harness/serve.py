@@ -1,7 +1,5 @@
-# A zygote: import once, then fork a fresh, contained process for every candidate, one at a time, and
-# see to it that nothing of it is left. It does as little as it can between two forks, because every
-# page that it writes to then is copied: what candidates send and print goes straight to the other
-# side, which also keeps the time.
+# A zygote: import once, then fork a fresh, contained process for every candidate, one at a time, and see to it that
+# nothing of it is left. What candidates send and print goes straight to the other side, which also keeps the time.
 
 import gc
 import importlib
@@ -19,11 +17,9 @@ PR_SET_DUMPABLE = 4
 
 
 class Control:
-    """The socket to the other side, which no candidate gets to see. It is a socket because a pipe can
-    be opened again by its name in /proc, by whoever may look there, and a socket cannot. What comes in
-    first is the orders, with their length before them; then for each candidate its number and four
-    descriptors that are its own, or the number 0, when it is to be ended. Neither programs nor results
-    come by here: what this process has read is in the memory of every fork. What goes out are lines."""
+    """The socket to the other side, which unlike a pipe nobody can open again by its name in /proc. First the orders
+    come in; then for each candidate its number and its four descriptors, or the number 0 to end it. Neither programs
+    nor results come by here: what this process has read is in the memory of every fork. What goes out are lines."""
 
     def __init__(self):
         self.socket = socket.socket(fileno=os.dup(0))
@@ -84,10 +80,8 @@ class Zygote:
             self.control.write(b"%d %d %d %d" % (n, status, used, clean))
 
     def become(self, null, out, err, home):
-        """Be the process of a candidate. Never return. All that it has open it has to itself: flags,
-        options, locks and capacities belong to an open file and not to a descriptor, so they would be
-        the next one's too. What only we need does not reach programs that it executes. Nothing is opened
-        here, because code that runs for the first time in each fork costs its pages each time."""
+        """Be the process of a candidate. Never return. All that it has open it has to itself: flags, options, locks
+        and capacities belong to an open file and not to a descriptor, so they would be the next one's too."""
         try:
             os.dup2(null, 0)
             os.dup2(out, 1)
@@ -203,8 +197,7 @@ def children():
 
 
 def state():
-    """What this process hands to its forks, and a candidate can change where no filter keeps it from
-    that: a process's limits, niceness and processors can be set by all of its user's."""
+    """What this process hands to its forks, and a candidate can change where no filter keeps it from that."""
     limits = [resource.getrlimit(w) for w in range(16) if w in LIMITS]
     cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     return limits, os.getpriority(os.PRIO_PROCESS, 0), cpus
@@ -250,16 +243,14 @@ def prepare(orders):
     if orders["folder"]:
         prepare_evaluator(orders)
     lacking = preload(orders["imports"])
-    orders["restore_hooks"] = release_hooks()
     limit(orders, missing)
     warm(orders)
     gc.collect()
     gc.freeze()
     orders["filtered"] = bool(orders["filters"]) and "seccomp" not in missing
     if libc is not None:
-        # Candidates are of the same user and in the same namespaces as this process, and forks are
-        # what it is. From now on neither it nor they can be opened under /proc by each other, or
-        # traced. A program that a candidate executes can be: it has nothing of ours.
+        # From now on neither this process nor its forks can be opened under /proc by each other, or traced. A program
+        # that a candidate executes can be: it has nothing of ours.
         prctl(PR_SET_DUMPABLE, 0)
     missing = {mechanism: cut(why, 500) for mechanism, why in missing.items()}
     return folders, {"missing": missing, "lacking": lacking, "unlayered": orders["unlayered"]}

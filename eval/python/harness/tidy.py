@@ -37,25 +37,21 @@ class Folder:
                 used = space.f_bfree, space.f_ffree
             if info.st_mtime_ns != 0 or info.st_atime_ns != 0:
                 os.utime(fd, ns=(0, 0))
-            return info[:7], used, attributes(fd), flags(fd)
+            return info[:7], used, marks(fd)
         finally:
             os.close(fd)
 
 
-def attributes(fd):
-    """The names of the extended attributes of an open file, access lists among them."""
-    try:
-        return os.listxattr(fd)
-    except (AttributeError, OSError):
-        return ()  # there are none on this system or in this file system
-
-
-def flags(fd):
-    """The flags of an open file as chattr sets them; None where there are none."""
-    try:
-        return fcntl.ioctl(fd, FS_IOC_GETFLAGS, bytes(struct.calcsize("l")))
-    except OSError:
-        return None
+def marks(fd):
+    """The names of the extended attributes of an open file, access lists among them, and its flags as chattr sets them,
+    as far as the system and the file system have these."""
+    found = []
+    for ask in (lambda: os.listxattr(fd), lambda: fcntl.ioctl(fd, FS_IOC_GETFLAGS, bytes(struct.calcsize("l")))):
+        try:
+            found.append(ask())
+        except (AttributeError, OSError):
+            pass
+    return found
 
 
 def empty(fd, until):
