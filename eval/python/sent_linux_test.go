@@ -57,8 +57,8 @@ func TestSentDescriptors(t *testing.T) {
 	} {
 		for _, last := range []string{"os._exit(0)", "time.sleep(0.1); return [1]", "while True: pass"} {
 			for _, file := range []string{"f = os.open('.', os.O_RDONLY)", fills} {
-				for _, n := range []string{"1", "4", "250"} {
-					if last == "while True: pass" && n != "4" {
+				for _, n := range []string{"4", "250"} {
+					if last != "os._exit(0)" && n != "4" {
 						continue
 					}
 					v.held().kind.timeout = time.Minute
