@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -221,7 +222,7 @@ func (r *retrying) outage(err error, since *time.Time) (wait time.Duration, wait
 	}
 	if r.gone.IsZero() {
 		r.gone = now
-		slog.Warn("llm: the endpoint is gone; waiting for it", "most", r.cfg.Outage, "why", err)
+		slog.Warn("llm: the endpoint is gone; waiting for it", "most", r.cfg.Outage, "why", printable.Line(err.Error()))
 	}
 	passed := now.Sub(*since)
 	return min(max(passed, defaultRetryWait), outageWait),
