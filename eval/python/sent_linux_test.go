@@ -30,6 +30,18 @@ const fills = `f = os.open("big", os.O_RDWR | os.O_CREAT)
     for _ in range(30): os.write(f, b"x" * (1 << 20))
     os.unlink("big")`
 
+// circling has a candidate hold a full temporary folder by sockets that are sent through each other, and die.
+const circling = `
+import array, os, socket
+def run():
+    f = os.open("big", os.O_RDWR | os.O_CREAT)
+    for _ in range(60): os.write(f, b"x" * (1 << 20))
+    os.unlink("big")
+    a, b = socket.socketpair()
+    for s in (a, b): s.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [f, a.fileno(), b.fileno()]))])
+    os._exit(0)
+`
+
 // inUse counts the descriptors of this process, and what shared memory and folders of candidates there are.
 func inUse(t *testing.T) (descriptors, files int) {
 	t.Helper()
@@ -78,6 +90,12 @@ func TestSentDescriptors(t *testing.T) {
 							fds, files, now, left)
 					}
 				}
+			}
+		}
+		for range 3 {
+			_, _ = v.run(t.Context(), circling)
+			if out, err := v.run(t.Context(), honest); err != nil || string(out) != "[1]" {
+				t.Errorf("%s, a circle: the next candidate got %s, %v", name, out, err)
 			}
 		}
 		settled(t, v)
