@@ -87,16 +87,8 @@ func (s search) run(ctx context.Context) error {
 
 // runTask makes the run of a task by a model, saves its result and prints a summary.
 func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t task.Task) error {
-	var policy bandit.Policy
-	if s.algo != "" {
-		var err error
-		if policy, err = cli.Policy(s.algo, s.Game()); err != nil {
-			return err
-		}
-	}
-	f := s.form(t, spec, policy)
-	s.KeepTies(f.path())
-	f.keeps(s.Strict || !s.ties)
+	path := s.form(t, spec, nil).path()
+	s.KeepTies(path)
 	arms, err := s.arms(t, model)
 	if err != nil {
 		return err
@@ -113,10 +105,18 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	s.budget = budget
 	decides := s.decides(arms)
 	s.DecidedBy(decides, spec, asked)
+	var policy bandit.Policy
+	if s.algo != "" {
+		if policy, err = cli.Policy(s.algo, s.KeepHorizon(path, t, decides)); err != nil {
+			return err
+		}
+	}
+	f := s.form(t, spec, policy)
+	f.keeps(s.Strict || !s.ties)
 	if err := s.CheckCases(t, s.T*s.N); err != nil {
 		return err
 	}
-	files, err := s.Open(f.path(), t, decides)
+	files, err := s.Open(path, t, decides)
 	if err != nil {
 		return err
 	}

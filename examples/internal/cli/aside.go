@@ -34,8 +34,8 @@ func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (m
 			return nil, false, err
 		}
 		if o.Resume {
-			if earlier, err := o.shorter(path, decided); err != nil || earlier {
-				return nil, false, err
+			if earlier := o.shorter(path, decided); earlier != "" {
+				return nil, false, o.goOnIn(path, earlier)
 			}
 			if !o.auto {
 				return nil, false, o.nothingAt(path)
@@ -64,13 +64,13 @@ func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (m
 	return moved, true, err
 }
 
-// shorter copies to path the journal of a run beside it that a smaller --T ended and that is this run otherwise, and
-// reports whether there is one. The run goes on in the copy, of the longest.
-func (o *Options) shorter(path string, decided journal.Fingerprint) (bool, error) {
+// shorter returns the longest journal beside path of a run that a smaller --T ended and that is the one decided
+// otherwise, or "".
+func (o *Options) shorter(path string, decided journal.Fingerprint) (found string) {
 	if o.Journal != "" {
-		return false, nil
+		return ""
 	}
-	found, most := "", int64(0)
+	most := int64(0)
 	for _, name := range journalsIn(filepath.Dir(path), false) {
 		run, err := journal.Inspect(name)
 		if err != nil || !run.Finished || differences(run.Fingerprint, decided) != "" {
@@ -80,22 +80,23 @@ func (o *Options) shorter(path string, decided journal.Fingerprint) (bool, error
 			found, most = name, info.Size()
 		}
 	}
-	if found == "" {
-		return false, nil
+	return found
+}
+
+// goOnIn copies a journal to path, in which its run goes on with more calls.
+func (o *Options) goOnIn(path, journal string) error {
+	if err := unused(journal); err != nil {
+		return err
 	}
-	if err := unused(found); err != nil {
-		return false, err
-	}
-	data, err := os.ReadFile(found)
+	data, err := os.ReadFile(journal)
 	if err == nil {
 		err = report.SaveFile(path, data)
 	}
-	if err != nil {
-		return false, err
+	if err == nil {
+		o.copied = path
+		Printf("goes on with a copy of %s\n", journal)
 	}
-	o.copied = path
-	Printf("goes on with a copy of %s\n", found)
-	return true, nil
+	return err
 }
 
 // mostNamed bounds the journals that an error names.
