@@ -136,6 +136,20 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestVariableThatIsNone names the variable that an evaluator got None for.
+func TestVariableThatIsNone(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, "import os\ndef evaluate(path):\n  return {'combined_score': float(os.getenv('SURELY_NOT'))}")
+	e := newTestEvaluator(t, dir, EvaluatorConfig{})
+	if res, err := e.Evaluate(t.Context(), ""); err != nil || !strings.Contains(res.Reason, "--env SURELY_NOT") {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	e = newTestEvaluator(t, dir, EvaluatorConfig{Config: Config{Env: []string{"SURELY_NOT=3"}}})
+	if res, err := e.Evaluate(t.Context(), ""); err != nil || res.Score != 3 {
+		t.Errorf("with the variable: %+v, %v", res, err)
+	}
+}
+
 // TestDevices lets candidates use a device, and files that stand for those of a driver, and nothing else of /dev. There
 // is no limit on address space then, and one on memory.
 func TestDevices(t *testing.T) {

@@ -73,7 +73,7 @@ type hello struct {
 	Missing map[isolation.Mechanism]string `json:"missing"`
 	Lacking map[string]string              `json:"lacking"` // modules, and why they cannot be imported
 	Failed  string                         `json:"failed"`  // why it cannot go on
-	// Unlayered is why an evaluator's folder and /tmp cannot be written to; "" means that they can.
+	// Why an evaluator's folder and /tmp cannot be written to; "" means that they can.
 	Unlayered string `json:"unlayered"`
 }
 

@@ -5,6 +5,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -198,12 +199,9 @@ def children():
 
 def state():
     """What this process hands to its forks, and a candidate can change where no filter keeps it from that."""
-    limits = [resource.getrlimit(w) for w in range(16) if w in LIMITS]
+    limits = [resource.getrlimit(getattr(resource, n)) for n in dir(resource) if n.startswith("RLIMIT_")]
     cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     return limits, os.getpriority(os.PRIO_PROCESS, 0), cpus
-
-
-LIMITS = {value for name, value in vars(resource).items() if name.startswith("RLIMIT_")}
 
 
 def preload(names):
@@ -234,7 +232,7 @@ def prepare(orders):
     """Get ready to fork candidates; return the folders to clean and what to tell the other side."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     missing, folders = confine(orders)
-    orders["lacked"] = set(missing)
+    orders["lacked"], orders["asked_for"] = set(missing), []
     if sys.platform == "linux" and found(orders["hidden"]):
         raise PermissionError("candidates can read %s, which must be hidden: %s" % (found(orders["hidden"]), missing))
     surroundings(orders)
@@ -262,7 +260,9 @@ def prepare_evaluator(orders):
     shim()
     path = os.path.join(orders["folder"], "evaluator.py")
     with open(path, "rb") as f:
-        orders["code"] = compile(f.read(), path, "exec", dont_inherit=True)
+        source = f.read()
+    orders["code"] = compile(source, path, "exec", dont_inherit=True)
+    orders["asked_for"] = re.findall(rb"""(?:environ\.get|getenv)\(["'](\w+)""", source)
     preload(wanted(orders["folder"]))  # what is lacking, the evaluator's own import says
 
 
