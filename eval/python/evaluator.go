@@ -41,8 +41,8 @@ type EvaluatorConfig struct {
 // the program invalid, for that reason, as does an exception.
 //
 // The evaluator is imported afresh for every program, in a contained process of its own. Its working directory is its
-// folder. What it writes there, to /tmp and to the temporary folder is gone afterwards; where Linux has no layers it can
-// write to the temporary folder alone. Modules from outside its folder are imported once, beforehand.
+// folder. What it writes there, to /tmp and to the temporary folder is gone afterwards; where there are no layers it
+// can write to the temporary folder alone. Modules from outside its folder are imported once, beforehand.
 //
 // If an evaluator runs the program in its own process, a hostile program can make it return any score; see
 // docs/security.md. An evaluator that runs the program in another process is safe from that.

@@ -35,8 +35,8 @@ func Find(ctx context.Context, modules ...string) (string, error) {
 	return find(ctx, "", query{Modules: modules})
 }
 
-// A query is what an interpreter must be able to import. Of the interpreters that can, the first with most of the wanted
-// modules is chosen. What the evaluator.py in Folder imports is wanted too: it may know itself where that is.
+// A query is what an interpreter must be able to import. Of the interpreters that can, the first with most of the
+// wanted modules is chosen. What the evaluator.py in Folder imports is wanted too: it may know itself where that is.
 type query struct {
 	Modules []string `json:"modules"`
 	Wanted  []string `json:"wanted"`

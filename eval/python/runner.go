@@ -71,13 +71,10 @@ func newKind(ctx context.Context, cfg Config, mechanisms []isolation.Mechanism, 
 	if imports == nil {
 		imports = optional
 	}
-	resident := int64(0)
-	if len(cfg.Devices) > 0 {
-		resident = cfg.Memory
-	}
+	b := cfg.bounds(stages)
 	return &kind{
-		interpreter: path, resident: resident, env: environ(cfg.Env), code: code, required: cfg.Imports,
-		plan: plan, bounds: cfg.bounds(stages),
+		interpreter: path, env: environ(cfg.Env), code: code, required: cfg.Imports,
+		plan: plan, bounds: b, resident: cfg.Memory - b.Memory, // one of them is the limit
 		timeout: cfg.Timeout, grace: graceTime, stages: stages,
 		patience: cfg.Timeout*time.Duration(stages) + graceTime, log: cfg.Logger,
 		orders: orders{Imports: imports, OutputBytes: cfg.OutputBytes, ResultBytes: resultBytes, Folder: folder,

@@ -66,8 +66,8 @@ func within(path, dir string) bool {
 		strings.HasPrefix(path, strings.TrimSuffix(dir, string(os.PathSeparator))+string(os.PathSeparator))
 }
 
-// Devices returns the device files that names stand for: a path for itself, a folder for all in it, and "nvidia" for what
-// NVIDIA's driver has below root's /dev.
+// Devices returns the device files that names stand for: a path for itself, a folder for all in it, and "nvidia" for
+// what NVIDIA's driver has below root's /dev.
 func Devices(root string, names []string) (paths []string, err error) {
 	for _, name := range names {
 		patterns := []string{name, filepath.Join(name, "*")}

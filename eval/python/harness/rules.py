@@ -23,7 +23,8 @@ def rule_of(e, orders):
     number, code = getattr(e, "errno", None), last_code(e)
     path = getattr(e, "filename", None)
     path = os.path.abspath(os.fsdecode(path)) if isinstance(path, (str, bytes)) else ""
-    if isinstance(e, KeyError) and code and code.co_name == "__getitem__" and code.co_filename in (os.__file__, "<frozen os>"):
+    environ = code and code.co_name == "__getitem__" and code.co_filename in (os.__file__, "<frozen os>")
+    if environ and isinstance(e, KeyError):
         return "candidates are passed no variable %s: --env %s passes it (Config.Env)" % (e.args[0], e.args[0])
     for name in map(bytes.decode, orders["asked_for"]):
         if name not in os.environ and (name in str(e) or isinstance(e, TypeError) and "NoneType" in str(e)):
@@ -32,7 +33,8 @@ def rule_of(e, orders):
         return "%s finds none: install it there, or name the folder that has it by --with FOLDER" % sys.executable
     if mib["memory"] and (isinstance(e, MemoryError) or number == errno.ENOMEM):
         return "evaluator.memory_limit_mb in config.yaml, or Config.Memory, allows more"
-    if any(word in str(e).lower() for word in ("cuda", "nvidia", "nvml")) and not any("nvidia" in d for d in orders["devices"] or []):
+    cards = any("nvidia" in d for d in orders["devices"] or [])
+    if not cards and any(word in str(e).lower() for word in ("cuda", "nvidia", "nvml")):
         return "candidates see no graphics processor: --device nvidia lets them use it (Config.Devices)"
     if str(e) == "can't start new thread" or number == errno.EAGAIN and not path:
         return "limits are %d processes and threads (Config.Processes), and %d MiB for one" % (

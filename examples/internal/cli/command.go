@@ -18,7 +18,8 @@ func (o *Options) otherFlags() string {
 func (o *Options) otherRun(err error) error {
 	advice := o.otherFlags()
 	if strings.Contains(err.Error(), "Budget.") {
-		advice += "; of the limits, --T and those of money, tokens, FLOPs, time and stalls can be raised once they have ended the run"
+		advice += "; of the limits, --T and those of money, tokens, FLOPs, time and stalls can be raised once they have " +
+			"ended the run"
 	}
 	return Usagef("%w; %s", err, advice)
 }

@@ -105,7 +105,8 @@ func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Jou
 	if err := checkRoom(path); err != nil {
 		return nil, err
 	}
-	j, err := journal.Open(path, journal.Config{Fingerprint: fp, Resume: o.Resume, Command: o.Recorded(), Unsafe: o.Unsafe})
+	cfg := journal.Config{Fingerprint: fp, Resume: o.Resume, Command: o.Recorded(), Unsafe: o.Unsafe}
+	j, err := journal.Open(path, cfg)
 	if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
 		return nil, &UsageError{err}
 	}

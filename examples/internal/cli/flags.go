@@ -47,7 +47,8 @@ func groups() []struct{ title, names string } {
 			"api-base parallel-llm timeout outage stream first-token silence min-rate offline-latency offline-structure"},
 		{"How much it may cost", "T N budget-usd budget-tokens budget-flops budget-time target max-stalls"},
 		{"The search", "seed breadth second window order noisy strict audit canary"},
-		{"Evaluations", "parallel-eval eval-timeout with env writable device nats nats-prefix nats-creds nats-nkey nats-ca nats-cert nats-key"},
+		{"Evaluations", "parallel-eval eval-timeout with env writable device " +
+			"nats nats-prefix nats-creds nats-nkey nats-ca nats-cert nats-key"},
 		{"Files", "output journal journal-unsafe resume anew grace config"},
 		{"What is shown", "rows watch open watch-addr help-all"},
 	}
