@@ -52,8 +52,8 @@ type RetryConfig struct {
 	// that failed together are not retried together. 0 means 1; negative means none.
 	Jitter float64
 	// Outage is how long requests wait for an endpoint that has answered before, while it refuses or loses connections,
-	// as one does that restarts. What is tried meanwhile does not count among the retries; of a refused connection
-	// nothing is recorded. 0 means that they do not wait.
+	// as one does that restarts. A refused connection does not count among the retries meanwhile, nor does a lost one
+	// once there are none left. 0 means that requests do not wait.
 	Outage time.Duration
 	// MaxRetryAfter bounds a server's Retry-After. 0 means 5 minutes; negative means that Retry-After is ignored.
 	MaxRetryAfter time.Duration
@@ -158,7 +158,6 @@ func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 	var last error
 	var since time.Time
 	for k := 0; ; k++ {
-		before := len(attempts)
 		reply, err := Send(ctx, r.l, req)
 		attempts = append(attempts, reply.Attempts...)
 		reply.Attempts = attempts
@@ -172,8 +171,7 @@ func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 		last = err
 		wait, waits := r.outage(err, &since)
 		switch {
-		case ctx.Err() == nil && waits && kindOf(err) == KindRefused:
-			attempts = attempts[:before]
+		case ctx.Err() == nil && waits && kindOf(err) == KindRefused: // which is no retry
 		case ctx.Err() == nil && r.worthwhile(err) && t.take(err, r.cfg):
 			wait = r.cfg.pause(req.Seed, t.failures+t.stalls-1, err)
 		case ctx.Err() != nil || !waits:

@@ -239,8 +239,7 @@ func TestRetryRejects(t *testing.T) {
 	}
 }
 
-// What has answered and is gone is waited for: what is refused meanwhile leaves no attempt, and a lost connection counts
-// among the retries before it is waited for too.
+// What has answered and is gone is waited for; a lost connection counts among the retries before that.
 func TestOutage(t *testing.T) {
 	refused := &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Err: errors.New("connection refused")}
 	reset := &llm.Error{Status: llm.Failed, Kind: llm.KindConnection, Err: errors.New("reset")}
@@ -253,7 +252,7 @@ func TestOutage(t *testing.T) {
 		ok       bool
 		attempts int // 0: any
 	}{
-		"it restarts":                     {true, 3 * time.Minute, refused, 5 * time.Minute, true, 1},
+		"it restarts":                     {true, 3 * time.Minute, refused, 5 * time.Minute, true, 0},
 		"its proxy resets":                {true, 3 * time.Minute, reset, 5 * time.Minute, true, 0},
 		"it is gone for good":             {true, time.Hour, refused, 5 * time.Minute, false, 0},
 		"it was never there":              {false, time.Minute, refused, 5 * time.Minute, false, 1},
