@@ -35,7 +35,7 @@ var ErrNotLog = errors.New("no line in it is sound: it is no log, or damaged as 
 var ErrLocked = errors.New("another process has it open")
 
 // ErrUnsafe is returned where the file system has no locks or cannot be told to put a file on disk.
-var ErrUnsafe = errors.New("the file system keeps no promise of a log")
+var ErrUnsafe = errors.New("the file system cannot lock files, or put them on disk")
 
 // Lax makes and opens logs also where there are no locks and where nothing says that a file is on disk, if it is true.
 // Two processes may then damage a log, and the death of the machine may lose its end.

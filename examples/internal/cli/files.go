@@ -116,7 +116,7 @@ func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Jou
 	case errors.Is(err, journal.ErrVersion):
 		return nil, Usagef("%w; to begin anew and keep its files under other names: %s", err, o.again("anew"))
 	case err != nil:
-		return nil, locked(path, unsafe(path, err))
+		return nil, locked(path, unsafe(err))
 	}
 	if o.Unsafe {
 		Printf("--journal-unsafe: if the file system of %s has no locks or no fsync, two processes may damage the journal, "+

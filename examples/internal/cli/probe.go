@@ -26,12 +26,12 @@ func checkRoom(path string) error {
 }
 
 // unsafe turns an error of a file system that keeps no promise of a journal into a [UsageError] with the remedies.
-func unsafe(path string, err error) error {
+func unsafe(err error) error {
 	if !errors.Is(err, journal.ErrUnsafe) {
 		return err
 	}
-	return Usagef("journal %s: %w; name a file on a local disk by --journal FILE, or give --journal-unsafe: then two "+
-		"processes may damage the journal, and a machine that dies may lose its end", path, err)
+	return Usagef("%w; name a file on a local disk by --journal FILE, or give --journal-unsafe: then two processes may "+
+		"damage the journal, and a machine that dies may lose its end", err)
 }
 
 // checkDescriptors returns a [UsageError] if fewer files may be open than the settings need: a connection of each call
