@@ -94,8 +94,7 @@ func open(ctx context.Context, cfg Config, k *kind) (*pool, isolation.Report, er
 	}
 	sandbox.Announce(cfg.Logger, "python", cfg.Isolation, report)
 	if h.Unlayered != "" {
-		cfg.Logger.Warn("python: candidates can write to TMPDIR alone, and not to /tmp or the evaluator's folder", "why",
-			printable.Line(h.Unlayered))
+		cfg.Logger.Warn("python: /tmp or the evaluator's folder can only be read", "why", printable.Line(h.Unlayered))
 	}
 	return p, report, nil
 }

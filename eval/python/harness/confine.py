@@ -65,10 +65,11 @@ def confine(orders):
     if mounted and orders["folder"]:
         orders["layered"] = True
         lacking = trial(orders)
-        orders["unlayered"] = lacking.pop("layers", "")
-        if not orders["unlayered"]:
+        failed, orders["unlayered"] = lacking.pop("layers", ""), lacking.pop("layer", "")
+        if not failed:
             missing.update(lacking)
             return missing, []
+        orders["unlayered"] = failed
         orders["layered"] = False
     shut_in(orders, folders, missing)
     return missing, folders
@@ -117,8 +118,9 @@ def own_mounts(orders, missing):
             os.mkdir(at + ".upper", 0o755)
             os.mkdir(at + ".work")
             where = [re.sub(r"([\\,:])", r"\\\1", path) for path in (target, at, at)]
-            mount("overlay", at, "overlay", MS_NOSUID | MS_NODEV,
-                  "lowerdir=%s,upperdir=%s.upper,workdir=%s.work,userxattr,index=off" % tuple(where))
+            options = "lowerdir=%s,upperdir=%s.upper,workdir=%s.work,userxattr,index=off" % tuple(where)
+            if not attempt(missing, "layer", mount, "overlay", at, "overlay", MS_NOSUID | MS_NODEV, options):
+                continue  # as where others' mounts are in it, which no layer may show: it can be read
         held[target] = os.open(at, os.O_PATH)
     for folder in orders["writable"] or []:
         held[folder] = os.open(folder, os.O_PATH)

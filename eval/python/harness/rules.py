@@ -46,8 +46,8 @@ def rule_of(e, orders):
     if any(inside_of(path, h) for h in orders["hidden"] or []):
         return "it is hidden from candidates"
     if path and (number == errno.EROFS or number in DENIED and writable(path)):
-        where = "$TMPDIR, /tmp and the task's folder" if orders["layered"] else "$TMPDIR"
-        return "candidates can write to %s alone: --writable %s lets them write there (Config.Writable)" % (
+        where = ", /tmp and the task's folder" if orders["layered"] and not orders["unlayered"] else ""
+        return "candidates can write to $TMPDIR%s alone: --writable %s lets them write there (Config.Writable)" % (
             where, os.path.dirname(path))
     if isinstance(e, socket.gaierror) or number == errno.ENETUNREACH or (
             number == errno.EPERM and code and os.path.basename(code.co_filename) == "socket.py"):

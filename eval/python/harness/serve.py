@@ -232,7 +232,7 @@ def prepare(orders):
     """Get ready to fork candidates; return the folders to clean and what to tell the other side."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     missing, folders = confine(orders)
-    orders["lacked"], orders["asked_for"] = set(missing), []
+    orders["lacked"], orders["asked_for"] = {"layer", *missing}, []
     if sys.platform == "linux" and found(orders["hidden"]):
         raise PermissionError("candidates can read %s, which must be hidden: %s" % (found(orders["hidden"]), missing))
     surroundings(orders)
