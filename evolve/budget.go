@@ -36,8 +36,8 @@ const (
 // Calls that earlier incarnations of the run abandoned count. What calls cost that were lost when a process was killed
 // is not known, and does not (see [Result.Earlier]).
 //
-// A run with a journal that Stalls, Tokens, FLOPs, Money, EvalTime or WallTime ended can go on: give [Run] the same
-// configuration with that one limit larger. A last generation that was made with fewer children stays so. The other
+// A run with a journal that Calls, Stalls, Tokens, FLOPs, Money, EvalTime or WallTime ended can go on: give [Run] the
+// same configuration with that one limit larger. A last generation that was made with fewer children stays so. The other
 // limits decide what is searched, or its scores, so a run that they ended is over.
 type Budget struct {
 	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child, however many
@@ -254,9 +254,8 @@ type limit struct {
 
 	// ends says that a run with this limit alone ends.
 	ends bool
-	// raisable limits end a run from without and decide nothing before they do. A run that one of them ended goes on with
-	// a larger one as if it had only paused. The others decide how many children the last generations have, or what is
-	// searched.
+	// raisable limits end a run from without. A run that one of them ended goes on with a larger one as if it had only
+	// paused, but for generations that it left no room for. The others decide what is searched.
 	raisable bool
 	// even limits are used up alike by the calls of every arm, so none is dearer for them.
 	even bool
@@ -264,7 +263,7 @@ type limit struct {
 
 // limits are in the order in which they are looked at.
 var limits = []limit{
-	summed(limit{ends: true,
+	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls",
 			Ended: "the budget of answered calls left no room for another child"}},
 		func(b Budget) int { return b.Calls }, func(a ledger.Amounts) int { return a.Calls }),

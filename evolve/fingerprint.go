@@ -77,7 +77,7 @@ func nameOf(v any) string {
 }
 
 // raises reports whether now differs from then in one field alone: the limit of the given name, which can be
-// raised and is larger.
+// raised and is larger. With more calls more of them may stall.
 func raises(limit string, then, now journal.Fingerprint) bool {
 	if !limitNamed(limit).raisable {
 		return false
@@ -85,6 +85,9 @@ func raises(limit string, then, now journal.Fingerprint) bool {
 	name := "Budget." + limit
 	but := maps.Clone(now)
 	but[name] = then[name]
+	if stalls := "Budget.Stalls"; limit == "Calls" && limitOf(now[stalls]) >= limitOf(then[stalls]) {
+		but[stalls] = then[stalls] // its default is a part of the calls
+	}
 	return maps.Equal(then, but) && limitOf(now[name]) > limitOf(then[name])
 }
 

@@ -228,3 +228,38 @@ func TestNotRaised(t *testing.T) {
 		}
 	}
 }
+
+// More calls go on where fewer ended the run, also with a last generation that had room for a part of its children
+// alone: nothing is asked for again, and the journal reproduces the run.
+func TestRaisedCalls(t *testing.T) {
+	for _, inFlight := range []int{1, 3} {
+		for _, calls := range []int{24, 22} {
+			synctest.Test(t, func(t *testing.T) {
+				path := journalPath(t)
+				model := newCounting(llm.Limit(slowly(func(req llm.Request) time.Duration {
+					return time.Duration(req.Seed%977) * time.Millisecond
+				}), 3))
+				jb := job{k: 3, n: 4, inFlight: inFlight, calls: calls, model: model}
+				if res, _, err := jb.run(t.Context(), t, path); err != nil || res.Calls != calls {
+					t.Fatalf("%d calls: %v", res.Calls, err)
+				}
+				jb.calls = 260
+				res, more, err := jb.run(t.Context(), t, path)
+				if err != nil || res.Limit != "Calls" || res.Calls != 260 || model.total() != 260 {
+					t.Fatalf("raised: stopped by %s after %d calls, %d made: %v", res.Limit, res.Calls, model.total(), err)
+				}
+				if _, again, err := jb.run(t.Context(), t, path); err != nil || model.total() != 260 || !bytes.Equal(more, again) {
+					t.Errorf("made again: %v, %d calls", err, model.total())
+				}
+				jb.calls = 100
+				if _, _, err := jb.run(t.Context(), t, path); !errors.Is(err, journal.ErrDiverged) {
+					t.Errorf("fewer calls: %v, want ErrDiverged", err)
+				}
+				if whole, _, err := (job{k: 3, n: 4, inFlight: inFlight, calls: 260, model: model}).run(t.Context(), t, ""); err != nil ||
+					calls == 24 && inFlight == 1 && whole.Best.Program != res.Best.Program {
+					t.Errorf("undisturbed: best %s, raised %s: %v", whole.Best.Program, res.Best.Program, err)
+				}
+			})
+		}
+	}
+}

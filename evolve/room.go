@@ -61,6 +61,9 @@ func (d *driver) next(most int, limited bool) (allocation.Decision, error) {
 func (d *driver) scorable() (most int, limited bool) {
 	b := d.cfg.Budget
 	if next, replaying := d.replaying(); replaying && next.Kind == record.Draw {
+		if d.arms()[*next.Arm].Calls > next.Calls && d.shared.Journal.RaisedLater() {
+			return next.Calls, next.Calls > 0 // there were fewer calls then
+		}
 		return next.Most, next.Most > 0
 	}
 	if b.EvalTime == 0 {

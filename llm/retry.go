@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -48,6 +51,10 @@ type RetryConfig struct {
 	// Jitter lengthens each pause that the server did not ask for by up to this share of it, at most 1, so that requests
 	// that failed together are not retried together. 0 means 1; negative means none.
 	Jitter float64
+	// Outage is how long requests wait for an endpoint that has answered before, while it refuses or loses connections,
+	// as one does that restarts. A refused connection does not count among the retries meanwhile, nor does a lost one
+	// once there are none left. 0 means that requests do not wait.
+	Outage time.Duration
 	// MaxRetryAfter bounds a server's Retry-After. 0 means 5 minutes; negative means that Retry-After is ignored.
 	MaxRetryAfter time.Duration
 	// Notice is told of each pause of more than ten seconds, how long it is and why. It may be called from several
@@ -77,6 +84,8 @@ func (c RetryConfig) validate() error {
 		return fmt.Errorf("llm: RetryConfig.Factor is %v: need a finite number of at least 1", c.Factor)
 	case !(c.Jitter <= 1):
 		return fmt.Errorf("llm: RetryConfig.Jitter is %v: need a number of at most 1", c.Jitter)
+	case c.Outage < 0:
+		return fmt.Errorf("llm: RetryConfig.Outage is %v: need 0 or more", c.Outage)
 	case c.MaxWait < 0:
 		return fmt.Errorf("llm: RetryConfig.MaxWait is %v: need a positive duration", c.MaxWait)
 	}
@@ -153,12 +162,16 @@ type retrying struct {
 	l        LLM
 	cfg      RetryConfig
 	answered atomic.Bool // whether l's endpoint ever answered
+
+	mu   sync.Mutex
+	gone time.Time // when it was first found gone since it answered last; zero if it is there
 }
 
 func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 	var attempts []Attempt
 	var t tries
 	var last error
+	var since time.Time
 	for k := 0; ; k++ {
 		reply, err := Send(ctx, r.l, req)
 		attempts = append(attempts, reply.Attempts...)
@@ -171,12 +184,16 @@ func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 			return reply, notAgain(last, k, err)
 		}
 		last = err
-		if ctx.Err() != nil || !r.worthwhile(err) || !t.take(err, r.cfg) {
+		wait, waits := r.outage(err, &since)
+		switch {
+		case ctx.Err() == nil && waits && kindOf(err) == KindRefused: // which is no retry
+		case ctx.Err() == nil && r.worthwhile(err) && t.take(err, r.cfg):
+			wait = r.cfg.pause(req.Seed, t.failures+t.stalls-1, err)
+		case ctx.Err() != nil || !waits:
 			return reply, counted(err, k+1)
 		}
-		pause := r.cfg.pause(req.Seed, k, err)
-		r.cfg.tell(pause, err)
-		if gone := sleep(ctx, pause); gone != nil {
+		r.cfg.tell(wait, err)
+		if gone := sleep(ctx, wait); gone != nil {
 			return reply, fmt.Errorf("llm: gave up before retry %d (%v): %w", k+1, err, gone)
 		}
 		if no := TraceOf(ctx).Again(ctx, req); no != nil {
@@ -188,16 +205,54 @@ func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 // note records that the endpoint exists: it answered, if only with an HTTP error.
 func (r *retrying) note(err error) {
 	e, ok := errors.AsType[*Error](err)
-	if err == nil || ok && (e.Code != 0 || e.Kind == KindBrokenReply) {
-		r.answered.Store(true)
+	if err != nil && !(ok && (e.Code != 0 || e.Kind == KindBrokenReply)) {
+		return
+	}
+	r.answered.Store(true)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.gone.IsZero() {
+		slog.Warn("llm: the endpoint answers again", "after", time.Since(r.gone).Round(time.Second))
+		r.gone = time.Time{}
 	}
 }
 
-func (r *retrying) worthwhile(err error) bool {
-	if e, ok := errors.AsType[*Error](err); ok && e.Kind == KindRefused && !r.answered.Load() {
-		return false
+// outageWait is the longest pause between looks for an endpoint that is gone.
+const outageWait = 5 * time.Second
+
+// outage returns the pause before the next look for an endpoint that is gone, and whether to wait for it. since is when
+// the request first found it gone. A request that loses its connection where others are answered meanwhile is the
+// reason itself, perhaps.
+func (r *retrying) outage(err error, since *time.Time) (wait time.Duration, waits bool) {
+	kind := kindOf(err)
+	if r.cfg.Outage == 0 || !r.answered.Load() || kind != KindRefused && kind != KindConnection {
+		return 0, false
 	}
-	return Retryable(err)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	if since.IsZero() {
+		*since = now
+	}
+	if r.gone.IsZero() {
+		r.gone = now
+		slog.Warn("llm: the endpoint is gone; waiting for it", "most", r.cfg.Outage, "why", printable.Line(err.Error()))
+	}
+	passed := now.Sub(*since)
+	return min(max(passed, defaultRetryWait), outageWait),
+		passed < r.cfg.Outage && (kind == KindRefused || !r.gone.After(*since))
+}
+
+// kindOf returns the kind of an error of an endpoint, "" for any other.
+func kindOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return ""
+}
+
+func (r *retrying) worthwhile(err error) bool {
+	return (kindOf(err) != KindRefused || r.answered.Load() && r.cfg.Outage == 0) && Retryable(err)
 }
 
 // Announces returns true, see the function [Announces].

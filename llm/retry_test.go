@@ -238,3 +238,61 @@ func TestRetryRejects(t *testing.T) {
 		}()
 	}
 }
+
+// What has answered and is gone is waited for; a lost connection counts among the retries before that.
+func TestOutage(t *testing.T) {
+	refused := &llm.Error{Status: llm.Failed, Kind: llm.KindRefused, Err: errors.New("connection refused")}
+	reset := &llm.Error{Status: llm.Failed, Kind: llm.KindConnection, Err: errors.New("reset")}
+	server := &llm.Error{Status: llm.Failed, Kind: llm.KindServer, Code: 500, Err: errors.New("busy")}
+	for reason, tt := range map[string]struct {
+		before   bool // whether it has answered
+		gone     time.Duration
+		with     *llm.Error
+		outage   time.Duration
+		ok       bool
+		attempts int // 0: any
+	}{
+		"it restarts":                     {true, 3 * time.Minute, refused, 5 * time.Minute, true, 0},
+		"its proxy resets":                {true, 3 * time.Minute, reset, 5 * time.Minute, true, 0},
+		"it is gone for good":             {true, time.Hour, refused, 5 * time.Minute, false, 0},
+		"it was never there":              {false, time.Minute, refused, 5 * time.Minute, false, 1},
+		"it is there and has no room":     {true, time.Minute, server, 5 * time.Minute, false, 3},
+		"nobody wants to wait":            {true, time.Minute, refused, 0, false, 3},
+		"only others are answered though": {true, time.Hour, reset, time.Hour, false, 4},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := time.Now()
+				if !tt.before {
+					up = up.Add(tt.gone)
+				}
+				l := llm.Retry(llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+					if req.Seed == 7 || !time.Now().Before(up) {
+						return llm.Reply{Text: "ok", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
+					}
+					return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Failed}}}, tt.with
+				}), llm.RetryConfig{Outage: tt.outage})
+				if tt.before {
+					if _, err := l.Generate(t.Context(), llm.Request{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				up = time.Now().Add(tt.gone)
+				began := time.Now()
+				if strings.HasPrefix(reason, "only others") {
+					go func() {
+						time.Sleep(100 * time.Millisecond)
+						_, _ = l.Generate(t.Context(), llm.Request{Seed: 7})
+					}()
+				}
+				reply, err := l.Generate(t.Context(), llm.Request{})
+				if (err == nil) != tt.ok || tt.attempts > 0 && len(reply.Attempts) != tt.attempts {
+					t.Errorf("%d attempts, %v", len(reply.Attempts), err)
+				}
+				if took := time.Since(began); took > max(tt.outage, time.Minute)+10*time.Second {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}

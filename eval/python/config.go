@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
@@ -32,7 +35,8 @@ type Config struct {
 	// ends at Timeout.
 	CPU time.Duration
 	// Memory is the address space of one process in bytes, in addition to the interpreter's own with all imports; 0 means
-	// 1 GiB.
+	// 1 GiB. With Devices it is the memory that all processes of a candidate hold together, and is looked at ten times a
+	// second, since drivers reserve much more address space than there is memory.
 	Memory int64
 	// Processes bounds a candidate's simultaneous processes and threads; 0 means threads only under a [Runner] and 64
 	// under an [Evaluator]; negative means threads only.
@@ -52,6 +56,13 @@ type Config struct {
 	// LANG and what Python and numerical libraries need have fixed values; PYTHONPATH, PYTHONHOME, PYTHONUSERBASE,
 	// LD_LIBRARY_PATH and DYLD_LIBRARY_PATH are passed on, since an interpreter may not start without them.
 	Env []string
+	// With are folders to import from, after the evaluator's own and before what is installed.
+	With []string
+	// Writable are folders that candidates may change for good, besides the temporary one. All candidates share them.
+	Writable []string
+	// Devices are device files that candidates may use, or folders of them; "nvidia" stands for all that NVIDIA's driver
+	// has. A driver that a candidate can call is not contained.
+	Devices []string
 	// Logger gets a line at start with the mechanisms in force, at debug level unless some are missing; nil means
 	// [slog.Default].
 	Logger *slog.Logger
@@ -84,7 +95,35 @@ func (c Config) filled(processes int) (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	var err error
+	if c.With, err = folders("With", c.With); err == nil {
+		c.Writable, err = folders("Writable", c.Writable)
+	}
+	if err == nil {
+		c.Devices, err = sandbox.Devices("/", c.Devices)
+	}
+	if err != nil {
+		return c, err
+	}
 	return c, c.validate()
+}
+
+// folders returns existing folders, absolute and without links.
+func folders(field string, names []string) (paths []string, err error) {
+	for _, name := range names {
+		path, err := filepath.Abs(name)
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path)
+		}
+		if err == nil {
+			_, err = os.ReadDir(path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("python: Config.%s: %w", field, err)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }
 
 func (c Config) validate() error {
@@ -111,6 +150,54 @@ func (c Config) validate() error {
 
 // bounds returns the limits for a candidate whose evaluation has up to stages stages.
 func (c Config) bounds(stages int) sandbox.Bounds {
-	return sandbox.Bounds{CPU: c.CPU * time.Duration(stages), Memory: c.Memory, FileBytes: c.fileBytes,
+	b := sandbox.Bounds{CPU: c.CPU * time.Duration(stages), Memory: c.Memory, FileBytes: c.fileBytes,
 		ScratchBytes: c.scratchBytes, OpenFiles: maxFiles, Processes: c.Processes, Threads: maxThreads}
+	if len(c.Devices) > 0 {
+		b.Memory = 0 // see watch.weigh
+	}
+	return b
+}
+
+// fixed is the part of the environment that all candidates have. Fixed hash seeds keep the order of sets equal in all
+// runs. One thread per interpreter makes several interpreters fast.
+var fixed = []string{
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+	"LANG=C.UTF-8",
+	"PYTHONUTF8=1",
+	"PYTHONHASHSEED=0",
+	"PYTHONDONTWRITEBYTECODE=1",
+	"OMP_NUM_THREADS=1",
+	"OPENBLAS_NUM_THREADS=1",
+	"MKL_NUM_THREADS=1",
+	"BLIS_NUM_THREADS=1",
+	"NUMEXPR_NUM_THREADS=1",
+	"VECLIB_MAXIMUM_THREADS=1",
+}
+
+// located are variables without which an interpreter may not find itself or its packages.
+var located = []string{"HOME", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
+	"SYSTEMROOT"}
+
+// environ returns the environment of an interpreter: fixed variables, located ones, and the named ones. Later entries
+// win.
+func environ(named []string) []string {
+	env := append([]string(nil), fixed...)
+	for _, name := range located {
+		env = passOn(env, name)
+	}
+	for _, v := range named {
+		if strings.Contains(v, "=") {
+			env = append(env, v)
+		} else {
+			env = passOn(env, v)
+		}
+	}
+	return env
+}
+
+func passOn(env []string, name string) []string {
+	if value, ok := os.LookupEnv(name); ok {
+		env = append(env, name+"="+value)
+	}
+	return env
 }

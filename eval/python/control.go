@@ -30,7 +30,7 @@ const maxLine = 64 << 10
 
 // open makes the socket and returns the zygote's end.
 func (c *control) open() (theirs *os.File, err error) {
-	pair, err := newSockets()
+	pair, err := newPair(true)
 	if err != nil {
 		return nil, err
 	}
@@ -61,12 +61,8 @@ func (c *control) order(n uint32, own []int) error {
 	if len(own) > 0 {
 		rights = unix.UnixRights(own...)
 	}
-	for {
-		_, err := unix.SendmsgN(c.fd, binary.BigEndian.AppendUint32(nil, n), rights, nil, 0)
-		if err != unix.EINTR {
-			return os.NewSyscallError("sendmsg", err)
-		}
-	}
+	_, err := unix.SendmsgN(c.fd, binary.BigEndian.AppendUint32(nil, n), rights, nil, 0)
+	return os.NewSyscallError("sendmsg", err)
 }
 
 // line waits for the next line.
@@ -92,7 +88,7 @@ func (c *control) line(deadline time.Time) ([]byte, error) {
 // more reads the bytes that have arrived.
 func (c *control) more() error {
 	var buf [4096]byte
-	n, err := read(c.fd, buf[:])
+	n, err := unix.Read(c.fd, buf[:])
 	if errors.Is(err, unix.EAGAIN) {
 		return nil
 	}
@@ -149,15 +145,6 @@ func poll(fds []unix.PollFd, deadline time.Time) error {
 		_, err := unix.Poll(fds, int((left+time.Millisecond-1)/time.Millisecond))
 		if err != unix.EINTR {
 			return os.NewSyscallError("poll", err)
-		}
-	}
-}
-
-func read(fd int, buf []byte) (int, error) {
-	for {
-		n, err := unix.Read(fd, buf)
-		if err != unix.EINTR {
-			return n, err
 		}
 	}
 }

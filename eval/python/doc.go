@@ -10,6 +10,9 @@
 // [eval.Scored] the score is computed in Go, where the program cannot reach. An [Evaluator] runs the evaluator.py of a
 // folder unchanged.
 //
+// What a task needs beyond that is let in by name: Env, With, Writable and Devices of a [Config]. A reason that comes
+// of containment names what lifts it.
+//
 // A zygote runs one candidate at a time. A candidate may end by itself, at a limit or with its zygote. In each
 // case all its processes are killed and its temporary folder is emptied before the next candidate.
 package python

@@ -41,8 +41,8 @@ type EvaluatorConfig struct {
 // the program invalid, for that reason, as does an exception.
 //
 // The evaluator is imported afresh for every program, in a contained process of its own. Its working directory is its
-// folder; it can write only to the temporary folder. Modules from outside its folder are imported once, beforehand. On
-// Linux programs that it runs by subprocess and sys.executable are contained too; see docs/security.md.
+// folder. What it writes there, to /tmp and to the temporary folder is gone afterwards; where there are no layers it
+// can write to the temporary folder alone. Modules from outside its folder are imported once, beforehand.
 //
 // If an evaluator runs the program in its own process, a hostile program can make it return any score; see
 // docs/security.md. An evaluator that runs the program in another process is safe from that.
@@ -143,22 +143,13 @@ func (e *Evaluator) inspect(ctx context.Context, dir string) error {
 		return fmt.Errorf("python: importing %s: %w", file, err)
 	}
 	if len(e.stages) == 0 && e.cfg.Tune {
-		return untunedError(file)
+		return fmt.Errorf("python: %s defines neither evaluate_tune nor evaluate_stage1: %w", file, errors.ErrUnsupported)
 	}
 	if len(e.stages) == 0 {
 		return fmt.Errorf("python: %s defines neither evaluate nor evaluate_stage1", file)
 	}
 	return nil
 }
-
-// An untunedError is the path of an evaluator.py without a function for tuners.
-type untunedError string
-
-func (file untunedError) Error() string {
-	return fmt.Sprintf("python: %s defines neither evaluate_tune nor evaluate_stage1", string(file))
-}
-
-func (untunedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // Evaluate scores program. The artifacts are the evaluator's, and the output ("stdout", "stderr").
 func (e *Evaluator) Evaluate(ctx context.Context, program string) (eval.Result, error) {
@@ -209,8 +200,5 @@ func (e *Evaluator) Close() error { return e.pool.close() }
 
 // String returns a description for people.
 func (e *Evaluator) String() string {
-	if e.cfg.Tune {
-		return fmt.Sprintf("python.Evaluator(%s, %s, %d at once)", e.pool.kind.orders.Folder, e.stages[0], e.pool.size)
-	}
 	return fmt.Sprintf("python.Evaluator(%s, %d at once)", e.pool.kind.orders.Folder, e.pool.size)
 }

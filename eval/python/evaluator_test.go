@@ -258,7 +258,7 @@ func TestNewEvaluatorErrors(t *testing.T) {
 		{"syntax", folder(t, "def evaluate(:"), "SyntaxError"},
 		{"raises", folder(t, "1/0\ndef evaluate(p): pass"), "ZeroDivisionError"},
 		{"lacks a module", folder(t, "import surely_not_there\ndef evaluate(p): pass"),
-			`no interpreter has all that is needed: tried .*lacks surely_not_there: No module named`},
+			`No module named 'surely_not_there' .*; .*python.* finds none: install it there, or .* --with FOLDER`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, err := NewEvaluator(t.Context(), c.dir, EvaluatorConfig{Config: Config{Logger: quiet}})

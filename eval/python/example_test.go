@@ -92,7 +92,7 @@ func ExampleConfig() {
 	var bad *eval.ProgramError
 	fmt.Println(errors.As(err, &bad), bad)
 	// Output:
-	// true ran out of memory (64 MiB allowed): MemoryError (line 1)
+	// true ran out of memory (64 MiB allowed): MemoryError (line 1); evaluator.memory_limit_mb in config.yaml, or Config.Memory, allows more
 }
 
 // A service that is going down closes its runner while candidates may be running: that is no fault of theirs.

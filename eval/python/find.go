@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os/exec"
@@ -36,11 +35,12 @@ func Find(ctx context.Context, modules ...string) (string, error) {
 	return find(ctx, "", query{Modules: modules})
 }
 
-// A query is what an interpreter must be able to import: modules, and the imports of the evaluator.py in folder. Of the
-// interpreters that can, the first with most of the wanted modules is chosen.
+// A query is what an interpreter must be able to import. Of the interpreters that can, the first with most of the
+// wanted modules is chosen. What the evaluator.py in Folder imports is wanted too: it may know itself where that is.
 type query struct {
 	Modules []string `json:"modules"`
 	Wanted  []string `json:"wanted"`
+	With    []string `json:"with"` // further folders to import from
 	Folder  string   `json:"folder"`
 }
 
@@ -72,24 +72,16 @@ func find(ctx context.Context, name string, q query) (string, error) {
 		}
 		tried = append(tried, p)
 	}
-	if best, ok := best(tried); ok {
-		return best.Executable, nil
+	usable := slices.DeleteFunc(slices.Clone(tried), func(p interpreter) bool { return !p.usable() })
+	if len(usable) == 0 {
+		return "", lack(tried, names)
 	}
-	return "", lack(tried, names)
+	fewer := func(a, b interpreter) int { return cmp.Compare(len(a.Wanting), len(b.Wanting)) }
+	return slices.MinFunc(usable, fewer).Executable, nil
 }
 
 // usable reports whether the interpreter meets the query.
 func (p interpreter) usable() bool { return p.problem == "" && len(p.Lacking) == 0 }
-
-// best returns the usable interpreter with most of the wanted modules, the first among equals.
-func best(tried []interpreter) (best interpreter, ok bool) {
-	for _, p := range tried {
-		if p.usable() && (!ok || len(p.Wanting) < len(best.Wanting)) {
-			best, ok = p, true
-		}
-	}
-	return best, ok
-}
 
 func lack(tried []interpreter, names []string) error {
 	if len(tried) == 0 {
@@ -169,17 +161,10 @@ func probe(ctx context.Context, path string, q query) (interpreter, error) {
 	if err := cmd.Run(); err != nil {
 		return p, fmt.Errorf("%s", cmp.Or(lastLine(stderr.String()), err.Error()))
 	}
-	if err := readFrame(&out, &p); err != nil {
-		return p, fmt.Errorf("answered unintelligibly: %w", noEOF(err))
+	if err := json.Unmarshal(out.Bytes(), &p); err != nil {
+		return p, fmt.Errorf("answered unintelligibly: %w", err)
 	}
 	return p, nil
-}
-
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // lastLine returns the last line of an interpreter's complaint, which is the most telling.

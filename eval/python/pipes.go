@@ -4,6 +4,7 @@ package python
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,17 +36,13 @@ func (p *pipes) open(control int, attested bool) (theirs []int, err error) {
 			theirs = nil
 		}
 	}()
-	null, err := openNull()
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, os.NewSyscallError("open "+os.DevNull, err)
 	}
 	theirs = append(theirs, null)
 	for i := fdStdout; i <= fdHome; i++ {
-		pair := newPipe
-		if i == fdHome {
-			pair = newSockets
-		}
-		ends, err := pair()
+		ends, err := newPair(i == fdHome)
 		if err != nil {
 			return theirs, err
 		}
@@ -75,18 +72,25 @@ func (p *pipes) end(i int) {
 	p.fds[i] = -1
 }
 
-// openNull opens /dev/null.
-func openNull() (int, error) {
-	for {
-		fd, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
-		if err != unix.EINTR {
-			return fd, os.NewSyscallError("open "+os.DevNull, err)
-		}
-	}
-}
-
 func closeAll(fds []int) {
 	for _, fd := range fds {
 		_ = unix.Close(fd) // nothing was written
 	}
+}
+
+// newPair returns the ends of a pipe or of a pair of sockets. No process that is started meanwhile inherits them.
+func newPair(sockets bool) (ends [2]int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if sockets {
+		ends, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	} else {
+		err = unix.Pipe(ends[:])
+	}
+	if err != nil {
+		return ends, os.NewSyscallError("pipe", err)
+	}
+	unix.CloseOnExec(ends[0])
+	unix.CloseOnExec(ends[1])
+	return ends, nil
 }

@@ -44,7 +44,7 @@ func TestParseReply(t *testing.T) {
 // if a fresh one does so as well.
 func TestBabbling(t *testing.T) {
 	t.Parallel()
-	const answers = `self.control.write(b"%d %d %d %d" % (n, status, used, self.clean(began)))`
+	const answers = `self.control.write(b"%d %d %d %d" % (n, status, used, clean))`
 	for name, babble := range map[string]string{
 		"malformed":      `self.control.write(b"\xff")`,
 		"another's":      `self.control.write(b"%d 0 0 1" % (n + 1))`,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/isolation"
+	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -47,7 +48,7 @@ func NewRunner(ctx context.Context, cfg Config) (*Runner, error) {
 // newKind finds an interpreter and returns how to start it, with at most the given mechanisms.
 func newKind(ctx context.Context, cfg Config, mechanisms []isolation.Mechanism, stages int,
 	folder string) (*kind, error) {
-	q := query{Modules: cfg.Imports, Folder: folder}
+	q := query{Modules: cfg.Imports, With: cfg.With, Folder: folder}
 	if cfg.Imports == nil {
 		q.Wanted = optional // a folder's program may need more than its evaluator
 	}
@@ -61,7 +62,7 @@ func newKind(ctx context.Context, cfg Config, mechanisms []isolation.Mechanism, 
 	}
 	plan, err := sandbox.NewPlan(cfg.Isolation, mechanisms)
 	if err == nil {
-		plan, err = plan.Hiding(cfg.Hide)
+		plan, err = plan.Lending(cfg.Devices).Hiding(cfg.Hide)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("python: %w", err)
@@ -70,12 +71,14 @@ func newKind(ctx context.Context, cfg Config, mechanisms []isolation.Mechanism, 
 	if imports == nil {
 		imports = optional
 	}
+	b := cfg.bounds(stages)
 	return &kind{
 		interpreter: path, env: environ(cfg.Env), code: code, required: cfg.Imports,
-		plan: plan, bounds: cfg.bounds(stages),
+		plan: plan, bounds: b, resident: cfg.Memory - b.Memory, // one of them is the limit
 		timeout: cfg.Timeout, grace: graceTime, stages: stages,
 		patience: cfg.Timeout*time.Duration(stages) + graceTime, log: cfg.Logger,
-		orders: orders{Imports: imports, OutputBytes: cfg.OutputBytes, ResultBytes: resultBytes, Folder: folder},
+		orders: orders{Imports: imports, OutputBytes: cfg.OutputBytes, ResultBytes: resultBytes, Folder: folder,
+			With: cfg.With, Writable: cfg.Writable},
 	}, nil
 }
 
@@ -90,6 +93,9 @@ func open(ctx context.Context, cfg Config, k *kind) (*pool, isolation.Report, er
 		return nil, nil, errors.Join(err, p.close())
 	}
 	sandbox.Announce(cfg.Logger, "python", cfg.Isolation, report)
+	if h.Unlayered != "" {
+		cfg.Logger.Warn("python: /tmp or the evaluator's folder can only be read", "why", printable.Line(h.Unlayered))
+	}
 	return p, report, nil
 }
 

@@ -3,6 +3,7 @@
 package python
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -78,7 +79,14 @@ func (w *watch) run() error {
 				return err
 			}
 		}
-		err = w.turn(w.deadline, len(w.pipes.fds))
+		if err = w.weigh(); err != nil {
+			return err
+		}
+		until := w.deadline
+		if soon := time.Now().Add(weighEvery); w.z.kind.resident > 0 && soon.Before(until) {
+			until = soon
+		}
+		err = w.turn(until, len(w.pipes.fds))
 	}
 	if err != nil {
 		return err
@@ -87,6 +95,17 @@ func (w *watch) run() error {
 		if err := w.drain(i); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// weighEvery is how often the memory of a candidate without a limit on address space is looked at.
+const weighEvery = 100 * time.Millisecond
+
+// weigh ends a candidate whose processes hold more memory than they may.
+func (w *watch) weigh() error {
+	if limit := w.z.kind.resident; limit > 0 && sandbox.Resident(w.z.process) > limit {
+		return w.end(tooHeavy)
 	}
 	return nil
 }
@@ -165,9 +184,9 @@ func (w *watch) read(i int) (bool, error) {
 	var pid int32
 	var err error
 	if i == fdHome {
-		n, pid, err = receive(w.pipes.fds[i], w.buf)
+		n, pid, err = receive(w.pipes.fds[i], w.buf, w.home.attested)
 	} else {
-		n, err = read(w.pipes.fds[i], w.buf)
+		n, err = unix.Read(w.pipes.fds[i], w.buf)
 	}
 	switch {
 	case errors.Is(err, unix.EAGAIN):
@@ -224,4 +243,60 @@ func (w *watch) execution() (execution, error) {
 		o.how, o.body = w.home.message()
 	}
 	return o, nil
+}
+
+// nonceSize is the length of the random word that begins every message from a candidate's process. Without the word,
+// bytes that a candidate writes to all its descriptors could pass for a message.
+const nonceSize = 16
+
+// A home receives the messages of a candidate's process. If the candidate may have other processes, the kernel names
+// the sender of the first message, which is sent before any code of the candidate runs. Only that process is believed.
+// Messages of others are dropped, even if they know the nonce.
+type home struct {
+	nonce    []byte
+	attested bool
+	pid      int32
+	data     []byte // not yet parsed
+	stages   int    // stages announced as done
+}
+
+func (h *home) take(data []byte, pid int32) {
+	if h.pid == 0 {
+		h.pid = pid
+	}
+	if h.attested && pid != h.pid {
+		return
+	}
+	h.data = append(h.data, data...)
+	for {
+		kind, rest := h.kind()
+		switch kind {
+		case 'S':
+			h.stages++
+		case 'H':
+		default:
+			return
+		}
+		h.data = rest
+	}
+}
+
+// kind returns the first message's kind and what follows it, or 0 if there is no message.
+func (h *home) kind() (byte, []byte) {
+	rest, ok := bytes.CutPrefix(h.data, h.nonce)
+	if !ok || len(rest) == 0 {
+		return 0, nil
+	}
+	return rest[0], rest[1:]
+}
+
+// message returns the last message of a process that ended by itself.
+func (h *home) message() (manner, []byte) {
+	switch kind, body := h.kind(); kind {
+	case 'R':
+		return returned, body
+	case 'F':
+		return failed, body
+	}
+	return ended, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
@@ -17,8 +16,8 @@ import (
 var harness embed.FS
 
 var (
-	serving = []string{"hooks", "confine", "child", "evaluate", "tidy", "programs", "serve"}
-	probing = []string{"hooks", "child", "evaluate", "probe"}
+	serving = []string{"confine", "rules", "child", "evaluate", "tidy", "serve"}
+	probing = []string{"child", "evaluate", "probe"}
 )
 
 // bootstrap reads a frame that holds the harness and runs it in one namespace. It removes Python's working directory
@@ -60,6 +59,8 @@ type orders struct {
 	OutputBytes int       `json:"output_bytes"` // for a traceback
 	ResultBytes int       `json:"result_bytes"`
 	Folder      string    `json:"folder"` // of evaluator.py; "" if there is none
+	With        []string  `json:"with"`
+	Writable    []string  `json:"writable"`
 	Suffix      string    `json:"suffix"`
 	Files       bool      `json:"files"` // a program is a JSON object of texts by path
 	Cascade     bool      `json:"cascade"`
@@ -72,6 +73,8 @@ type hello struct {
 	Missing map[isolation.Mechanism]string `json:"missing"`
 	Lacking map[string]string              `json:"lacking"` // modules, and why they cannot be imported
 	Failed  string                         `json:"failed"`  // why it cannot go on
+	// Why an evaluator's folder and /tmp cannot be written to; "" means that they can.
+	Unlayered string `json:"unlayered"`
 }
 
 // A job is one candidate.
@@ -102,17 +105,4 @@ func (j job) frame(nonce []byte) []byte {
 // frame returns data preceded by its length.
 func frame(data []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(data)), uint32(len(data))), data...)
-}
-
-// readFrame decodes a frame into v.
-func readFrame(r io.Reader, v any) error {
-	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return err
-	}
-	data := make([]byte, binary.BigEndian.Uint32(head[:]))
-	if _, err := io.ReadFull(r, data); err != nil {
-		return err
-	}
-	return json.Unmarshal(data, v)
 }

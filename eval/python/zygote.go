@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval/isolation"
+	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -34,6 +35,14 @@ type zygote struct {
 	buf        [64 << 10]byte // for what comes from candidates
 }
 
+// A tail is a Capture that can be written to.
+type tail struct{ sandbox.Capture }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.Take(p)
+	return len(p), nil
+}
+
 // startTimeout is how long an interpreter may take to start and import; a cold disk is slow.
 const startTimeout = 2 * time.Minute
 
@@ -46,7 +55,7 @@ func startZygote(ctx context.Context, k *kind) (z *zygote, h hello, err error) {
 	if err != nil {
 		return nil, h, err
 	}
-	z = &zygote{scratch: scratch, release: release, stderr: new(tail), kind: k}
+	z = &zygote{scratch: scratch, release: release, stderr: &tail{sandbox.Capture{Keep: 4 << 10}}, kind: k}
 	if err := z.start(k); err != nil {
 		return nil, h, errors.Join(fmt.Errorf("python: starting %s: %w", k.interpreter, err), z.removeScratch(nil))
 	}
@@ -195,6 +204,7 @@ type kind struct {
 	patience    time.Duration // longest wait while no process can be made
 	log         *slog.Logger
 	required    []string // modules that a zygote must import
+	resident    int64    // bytes of memory that a candidate's processes may hold; 0 means no limit
 }
 
 // check returns an error if a zygote lacks a required module or mechanism.
@@ -204,9 +214,34 @@ func (k *kind) check(h hello, level isolation.Level) (isolation.Report, error) {
 		return r, fmt.Errorf("python: %w", err)
 	}
 	for _, m := range slices.Sorted(maps.Keys(h.Lacking)) {
-		if slices.Contains(k.required, m) || k.orders.Folder != "" && !slices.Contains(optional, m) {
+		if slices.Contains(k.required, m) {
 			return r, fmt.Errorf("python: %s cannot import %s: %s", k.interpreter, m, h.Lacking[m])
 		}
 	}
 	return r, nil
+}
+
+// scratchName begins the names of candidates' temporary folders; a number follows.
+const scratchName = "evoalloc-python-"
+
+// newScratch makes the temporary folder for the candidates of one interpreter, and claims it until release is called.
+// It also removes such folders of killed processes.
+func newScratch() (dir string, release func(), err error) {
+	claim.Sweep(os.TempDir(), scratchName, sandbox.Remove)
+	if dir, release, err = claim.Folder(scratchName); err != nil {
+		return "", nil, fmt.Errorf("python: %w", err)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		release()
+		return "", nil, errors.Join(fmt.Errorf("python: finding the temporary folder: %w", err), os.Remove(dir))
+	}
+	return real, release, nil
+}
+
+// removeScratch removes the folder and everything in it. If stop is closed first, it leaves the folder to the next
+// process that makes such folders.
+func (z *zygote) removeScratch(stop <-chan struct{}) error {
+	defer z.release()
+	return sandbox.RemoveUntil(stop, z.scratch)
 }

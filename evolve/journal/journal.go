@@ -37,6 +37,9 @@ var ErrVersion = record.ErrVersion
 // ErrLocked says that another process has the journal open.
 var ErrLocked = record.ErrLocked
 
+// ErrUnsafe says that the file system has no locks, or does not say when a file is on disk. See [Config].Unsafe.
+var ErrUnsafe = record.ErrUnsafe
+
 // ErrInUse says that another run of this process uses the journal now. The lock on the file does not notice
 // that, because both runs use one open file.
 var ErrInUse = record.ErrInUse
@@ -54,6 +57,9 @@ type Config struct {
 	Resume bool
 	// Command is how to make the run again, for readers of the file; "" if that is not known. It must hold no secret.
 	Command string
+	// Unsafe makes or goes on with the file also where the file system has no locks, or does not say when a file is on
+	// disk. Two processes may then damage it, and the death of the machine may lose answers that were paid for.
+	Unsafe bool
 }
 
 // A Fingerprint is everything that decides a run, by name: task, prompts, model and sampling, seeds, T, N,
@@ -71,6 +77,7 @@ type Fingerprint map[string]string
 //
 //   - if the file exists and cfg.Resume is false;
 //   - with [ErrLocked] if another process has it open;
+//   - with [ErrUnsafe] where it can be neither locked nor synced, unless cfg.Unsafe is set;
 //   - if a line other than torn ones at its end is damaged. The error names the line, and [Salvage] copies
 //     what is sound before it;
 //   - with [ErrVersion] if it has another version of the format;
@@ -79,7 +86,8 @@ type Fingerprint map[string]string
 // Torn lines at the end, which a kill leaves, are cut and logged. Nothing was acted on that they would have
 // held, so the run makes it again. Damage in the middle is not cut: sound lines after it were acted on.
 func Open(path string, cfg Config) (*Journal, error) {
-	j, err := record.Open(path, record.Config{Fingerprint: cfg.Fingerprint, Resume: cfg.Resume, Command: cfg.Command})
+	j, err := record.Open(path, record.Config{Fingerprint: cfg.Fingerprint, Resume: cfg.Resume, Command: cfg.Command,
+		Unsafe: cfg.Unsafe})
 	return (*Journal)(j), err
 }
 

@@ -21,6 +21,9 @@ func TestRefusedFlags(t *testing.T) {
 		args, says string
 	}{
 		{runPopulations, own + "--agent loop --agent-only --tune 5", "--tune has no effect with --agent-only"},
+		{runGreedy, out + "--parallel-llm 10000000", "files may be open (ulimit -n)"},
+		{runGreedy, out + "--outage -1s", "--outage is -1s"},
+		{runGreedy, own + "--with . --score true --change *.go --base " + tree, "--with and --device have no effect"},
 		{runGreedy, out + "--nats-creds x", "--nats-creds has no effect without --nats"},
 		{runGreedy, own + "--offline-latency 1ms", "--offline-latency has no effect on qwen3-8b"},
 		{runGreedy, own + "--score true --change *.py --base " + tree, "--change is"},

@@ -60,7 +60,7 @@ func (s search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{Notice: cli.Notice})
+	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{Outage: s.Outage, Notice: cli.Notice})
 	t, end, err := open.Task(ctx, s.Options)
 	if err != nil {
 		return err
@@ -88,20 +88,12 @@ func (s search) run(ctx context.Context) error {
 
 // runTask makes the run of a task by a model, saves its result and prints a summary.
 func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t task.Task) error {
-	var policy bandit.Policy
-	if s.algo != "" {
-		var err error
-		if policy, err = cli.Policy(s.algo, s.Game()); err != nil {
-			return err
-		}
-	}
 	asked, err := s.Models(spec)
 	if err != nil {
 		return err
 	}
-	f := s.form(t, spec, asked, policy)
-	s.KeepTies(f.path())
-	f.keeps(s.Strict || !s.ties)
+	path := s.form(t, spec, asked, nil).path()
+	s.KeepTies(path)
 	arms, err := s.arms(t, model)
 	if err != nil {
 		return err
@@ -121,10 +113,18 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	s.budget = budget
 	decides := s.decides(arms)
 	s.DecidedBy(decides, spec, asked)
+	var policy bandit.Policy
+	if s.algo != "" {
+		if policy, err = cli.Policy(s.algo, s.KeepHorizon(path, t, decides)); err != nil {
+			return err
+		}
+	}
+	f := s.form(t, spec, asked, policy)
+	f.keeps(s.Strict || !s.ties)
 	if err := s.CheckBudget(t, budget); err != nil {
 		return err
 	}
-	files, err := s.Open(f.path(), t, decides)
+	files, err := s.Open(path, t, decides)
 	if err != nil {
 		return err
 	}

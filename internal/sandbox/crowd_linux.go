@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -116,6 +117,32 @@ func (c *crowd) descendants(parents map[int]int) (n int) {
 		}
 	}
 	return n
+}
+
+// Resident returns the bytes of memory that the descendants of a process hold, with their share of what they share.
+func Resident(process *Process) (bytes int64) {
+	entries, _ := os.ReadDir("/proc")
+	parents := make(map[int]int)
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			parents[pid], _ = status(pid)
+		}
+	}
+	for pid := range parents {
+		up := parents[pid]
+		for steps := 0; up > 1 && up != process.pid && steps < len(parents); steps++ {
+			up = parents[up]
+		}
+		if up != process.pid {
+			continue
+		}
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid)) // one that has ended holds nothing
+		if _, rest, ok := strings.Cut(string(text), "\nPss:"); ok {
+			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			bytes += kib << 10
+		}
+	}
+	return bytes
 }
 
 // status returns the parent of a process and the number of its threads, or 0 if the process is gone.

@@ -55,7 +55,7 @@ func (p *Plan) furnish(pid int, folders []string) error {
 	}
 	s.layers(p.layers)
 	s.hide(p.hidden)
-	s.devices()
+	s.devices(p.kept())
 	s.readOnly(folders)
 	if err := s.run(); err != nil {
 		return fmt.Errorf("sandbox: making private mounts: %w", err)
@@ -119,20 +119,20 @@ func (s *script) mount(what, source, target, kind string, flags uintptr, options
 const here = ^uintptr(0) - 99 // AT_FDCWD, -100
 
 // kept returns the devices of a private /dev.
-func kept() []string {
-	return slices.DeleteFunc(slices.Concat(devices, readable), func(device string) bool {
+func (p *Plan) kept() []string {
+	return append(slices.DeleteFunc(slices.Concat(devices, readable), func(device string) bool {
 		info, err := os.Stat(device)
 		return err != nil || info.Mode()&os.ModeCharDevice == 0
-	})
+	}), p.lent...)
 }
 
 // devices replaces /dev by a folder with the devices that only consume or produce bytes. It is assembled on top of
 // /proc, a folder that always exists, and moved.
-func (s *script) devices() {
+func (s *script) devices(kept []string) {
 	const staging = "/proc"
 	s.mount("mounting a folder for /dev", "tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC,
 		"mode=0755,size=64k,nr_inodes=32")
-	for _, device := range kept() {
+	for _, device := range kept {
 		file := filepath.Join(staging, filepath.Base(device))
 		s.inner = append(s.inner, newCall("making "+device, unix.SYS_MKNODAT, here, s.text(file), unix.S_IFREG|0o644, 0))
 		s.mount("mounting "+device, device, file, "", unix.MS_BIND, "")

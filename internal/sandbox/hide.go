@@ -65,3 +65,26 @@ func within(path, dir string) bool {
 	return path == dir ||
 		strings.HasPrefix(path, strings.TrimSuffix(dir, string(os.PathSeparator))+string(os.PathSeparator))
 }
+
+// Devices returns the device files that names stand for: a path for itself, a folder for all in it, and "nvidia" for
+// what NVIDIA's driver has below root's /dev.
+func Devices(root string, names []string) (paths []string, err error) {
+	for _, name := range names {
+		patterns := []string{name, filepath.Join(name, "*")}
+		if name == "nvidia" {
+			patterns = []string{filepath.Join(root, "dev/nvidia*"), filepath.Join(root, "dev/nvidia-caps/*")}
+		}
+		found := len(paths)
+		for _, pattern := range patterns {
+			files, _ := filepath.Glob(pattern)
+			paths = append(paths, slices.DeleteFunc(files, func(file string) bool {
+				info, err := os.Stat(file)
+				return err != nil || info.IsDir()
+			})...)
+		}
+		if len(paths) == found {
+			return nil, fmt.Errorf("sandbox: there is no device %s", name)
+		}
+	}
+	return paths, nil
+}

@@ -82,7 +82,8 @@ func attr(flags uintptr) *syscall.SysProcAttr {
 	if flags&unix.CLONE_NEWUSER != 0 {
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
-		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // to mount; dropped before foreign code runs
+		// To mount, and for layers to enter their own folders; dropped before foreign code runs.
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE}
 	}
 	return a
 }

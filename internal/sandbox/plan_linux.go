@@ -23,7 +23,15 @@ type Plan struct {
 	missing   map[isolation.Mechanism]string
 	hidden    []string // what cannot be read
 	layers    []Layer
-	relay     *Relay // what its process can reach; nil: nothing
+	relay     *Relay   // what its process can reach; nil: nothing
+	lent      []string // devices besides those that all have
+}
+
+// Lending returns a plan like p whose processes may use these devices.
+func (p *Plan) Lending(devices []string) *Plan {
+	q := *p
+	q.lent = append(slices.Clone(p.lent), devices...)
+	return &q
 }
 
 // leftOut is the reason for a mechanism that was not wanted, which reports leave out.
@@ -93,10 +101,10 @@ func (p *Plan) Orders(b Bounds, scratch string, guarded ...int) Orders {
 	}
 	o.Hidden = p.hidden
 	if p.has(Landlock) {
-		o.Landlock = landlockOrders(p.abi, p.hidden)
+		o.Landlock = landlockOrders(p.abi, p.hidden, p.lent)
 	}
 	if p.has(MountNS) {
-		o.Devices = kept()
+		o.Devices = p.kept()
 	}
 	if p.has(Seccomp) {
 		s := p.setting(guarded)
@@ -142,10 +150,10 @@ var numbers = map[string]int{
 	"landlock_restrict_self":  unix.SYS_LANDLOCK_RESTRICT_SELF,
 }
 
-func landlockOrders(abi int, hidden []string) *LandlockOrders {
+func landlockOrders(abi int, hidden, lent []string) *LandlockOrders {
 	s := handled(abi)
 	o := &LandlockOrders{FS: s.fs, Net: s.net, Scoped: s.scoped, Size: uint64(attrSize(s)),
-		Folder: s.fs &^ makeDevices, Device: s.fs & useDevice, Devices: devices,
+		Folder: s.fs &^ makeDevices, Device: s.fs & useDevice, Devices: slices.Concat(devices, lent),
 		Read: readFile, Readable: readables(hidden)}
 	return o
 }

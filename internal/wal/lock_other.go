@@ -9,6 +9,9 @@ import (
 	"os"
 )
 
+// noLocks is no error of this system.
+var noLocks = errors.New("no locks")
+
 // lock takes the file for this process by a second file beside it, which a killed process leaves.
 func lock(_ *os.File, path string) (unlock func() error, err error) {
 	name := path + ".lock"

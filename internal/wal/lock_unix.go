@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// noLocks is what a network file system without a server of locks says.
+const noLocks = syscall.ENOLCK
+
 // lock takes the file for this process. The system gives it back when the process ends, however it
 // ends.
 func lock(f *os.File, _ string) (unlock func() error, err error) {

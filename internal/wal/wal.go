@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -33,10 +34,31 @@ var ErrNotLog = errors.New("no line in it is sound: it is no log, or damaged as 
 // ErrLocked is returned when another process has the file open.
 var ErrLocked = errors.New("another process has it open")
 
+// ErrUnsafe is returned where the file system has no locks or cannot be told to put a file on disk.
+var ErrUnsafe = errors.New("the file system cannot lock files, or put them on disk")
+
+// Lax makes and opens logs also where there are no locks and where nothing says that a file is on disk, if it is true.
+// Two processes may then damage a log, and the death of the machine may lose its end.
+type Lax bool
+
+// unsafe returns err as ErrUnsafe if it says that something is not supported, and nil of that if lax.
+func (lax Lax) unsafe(err error) error {
+	for _, no := range []error{errors.ErrUnsupported, syscall.EINVAL, noLocks} {
+		if errors.Is(err, no) {
+			if lax {
+				return nil
+			}
+			return fmt.Errorf("%w: %w", ErrUnsafe, err)
+		}
+	}
+	return err
+}
+
 // A Log is a file open for appending. It is safe for concurrent use.
 type Log struct {
 	f      *os.File
 	path   string // absolute, so that the process may change its folder
+	lax    Lax
 	unlock func() error
 
 	mu   sync.Mutex // guards the file's end
@@ -62,16 +84,28 @@ type Place struct {
 }
 
 // Create makes the file, which must not exist, locks it, and makes its name durable.
-func Create(path string) (*Log, error) {
+func Create(path string) (*Log, error) { return Lax(false).Create(path) }
+
+// Open is [Lax.Open] of logs that keep all promises.
+func Open(path string, each func(Entry) error) (l *Log, cut int64, err error) {
+	return Lax(false).Open(path, each)
+}
+
+// Create is the function Create, as far as the file system goes.
+func (lax Lax) Create(path string) (*Log, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLog(f, path)
+	l, err := newLog(f, path, lax)
 	if err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(path))
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	err = l.settle()
+	if err == nil {
+		err = lax.unsafe(syncDir(filepath.Dir(path)))
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Close(), os.Remove(path))
 	}
 	return l, nil
@@ -81,12 +115,12 @@ func Create(path string) (*Log, error) {
 // append after the last sound line. cut is how many bytes it cut. If each returns an error, Open returns it.
 // The error is a [*DamageError] for damage, and [ErrNotLog] for a file without a sound line that is more than a
 // torn first one. After an error the file is left as it is: it may be somebody's, or be repaired.
-func Open(path string, each func(Entry) error) (l *Log, cut int64, err error) {
+func (lax Lax) Open(path string, each func(Entry) error) (l *Log, cut int64, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, 0, err
 	}
-	if l, err = newLog(f, path); err != nil {
+	if l, err = newLog(f, path, lax); err != nil {
 		return nil, 0, errors.Join(err, f.Close())
 	}
 	if cut, err = l.recover(each); err != nil {
@@ -109,12 +143,12 @@ func InUse(path string) (bool, error) {
 	return held(f, path)
 }
 
-func newLog(f *os.File, path string) (*Log, error) {
+func newLog(f *os.File, path string, lax Lax) (*Log, error) {
 	unlock, err := lock(f, path)
-	if err != nil {
+	if err = lax.unsafe(err); err != nil {
 		return nil, err
 	}
-	l := &Log{f: f, path: path, unlock: unlock}
+	l := &Log{f: f, path: path, unlock: unlock, lax: lax}
 	if absolute, err := filepath.Abs(path); err == nil {
 		l.path = absolute
 	}
@@ -147,7 +181,7 @@ func (l *Log) recover(each func(Entry) error) (cut int64, err error) {
 			return 0, err
 		}
 	}
-	if err := datasync(l.f); err != nil { // also of lines that a killed process left to the system
+	if err := l.settle(); err != nil { // also of lines that a killed process left to the system
 		return 0, err
 	}
 	l.synced = l.end
@@ -248,6 +282,9 @@ func (l *Log) Sync(p Place) error {
 	return l.syncErr
 }
 
+// settle puts what the system has of the file on disk.
+func (l *Log) settle() error { return l.lax.unsafe(datasync(l.f)) }
+
 // flush syncs all that was appended until now and returns where that ends.
 func (l *Log) flush() (int64, error) {
 	l.mu.Lock()
@@ -256,7 +293,7 @@ func (l *Log) flush() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err = datasync(l.f); err == nil {
+	if err = l.settle(); err == nil {
 		err = l.there(end)
 	}
 	if err != nil {

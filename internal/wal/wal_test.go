@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/internal/notrun"
@@ -416,5 +417,35 @@ func BenchmarkDurable(b *testing.B) {
 			wg.Wait()
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "durable/s")
 		})
+	}
+}
+
+// What a file system does not support is told apart from what goes wrong, and is no error for a lax log.
+func TestUnsafe(t *testing.T) {
+	for _, tt := range []struct {
+		err    error
+		unsafe bool
+	}{
+		{nil, false}, {syscall.ENOSYS, true}, {syscall.EOPNOTSUPP, true}, {syscall.EINVAL, true}, {noLocks, true},
+		{syscall.EIO, false}, {syscall.ENOSPC, false}, {ErrLocked, false},
+	} {
+		err := tt.err
+		if err != nil {
+			err = os.NewSyscallError("flock", err)
+		}
+		if got := Lax(false).unsafe(err); errors.Is(got, ErrUnsafe) != tt.unsafe || !errors.Is(got, err) {
+			t.Errorf("%v: %v", err, got)
+		}
+		if got := Lax(true).unsafe(err); (got == nil) != (tt.unsafe || err == nil) {
+			t.Errorf("%v, lax: %v", err, got)
+		}
+	}
+	l, err := Lax(true).Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, _, err := Lax(true).Open(l.path, func(Entry) error { return nil }); !errors.Is(err, ErrLocked) {
+		t.Errorf("a lax log is locked where it can be: %v", err)
 	}
 }

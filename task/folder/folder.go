@@ -73,8 +73,8 @@ type Folder struct {
 	Tree *tree.Config
 	// Evaluation configures the folder's evaluator.py.
 	Evaluation Evaluation
-	// Fingerprint is a hash of everything in the folder that decides scores: the Evaluation except its Dir, and the
-	// folder's Python files except the initial program. As far as the folder decides, scores stay valid while the
+	// Fingerprint is a hash of everything in the folder that decides scores: the Evaluation except its Dir, what
+	// Config.Python lets in, and the folder's Python files except the initial program. As far as the folder decides, scores stay valid while the
 	// Fingerprint stays the same.
 	Fingerprint string
 	// Warnings name parts of the folder that have no effect here, one sentence each.
@@ -177,7 +177,7 @@ func read(dir string, cfg Config) (*Folder, error) {
 	}
 	if files.tree {
 		f.setTree(filepath.Join(abs, files.initial), s)
-		f.Fingerprint, err = fingerprint(f.Evaluation, files.all, "")
+		f.Fingerprint, err = fingerprint(f.Evaluation, cfg.Python, files.all, "")
 		return f, err
 	}
 	f.setSuffix(s.suffix)
@@ -188,7 +188,7 @@ func read(dir string, cfg Config) (*Folder, error) {
 	if strings.TrimSpace(f.Spec.Initial) == "" {
 		return nil, errors.New(files.initial + " is empty")
 	}
-	f.Fingerprint, err = fingerprint(f.Evaluation, files.all, files.initial)
+	f.Fingerprint, err = fingerprint(f.Evaluation, cfg.Python, files.all, files.initial)
 	return f, err
 }
 

@@ -1,6 +1,5 @@
-# What happens in the process of one candidate, from its fork to its end. Nothing here is trusted by
-# the other side: the candidate runs in this same process. Every page written to is a page copied, so
-# what only failures need is left to failures.
+# What happens in the process of one candidate, from its fork to its end. Nothing here is trusted by the other side:
+# the candidate runs in this same process.
 
 import json
 import linecache
@@ -75,7 +74,8 @@ def describe(e, program, orders):
         trace = "".join(traceback.format_exception(type(e), e, frames))
         if isinstance(e, Fault):
             return str(e), "" if frames is None else trace
-        return type(e).__name__ + (": %s" % e if str(e) else "") + place(frames, orders), trace
+        said = rule(e, orders)
+        return type(e).__name__ + (": %s" % e if str(e) else "") + place(frames, orders) + (said and "; " + said), trace
     except BaseException:
         return "%s, which cannot be shown" % type(e).__name__, ""
 
@@ -97,7 +97,7 @@ def place(frames, orders):
 
 def fault(e, program, orders):
     reason, trace = describe(e, program, orders)
-    if isinstance(e, MemoryError):
+    if isinstance(e, MemoryError) and orders["memory_bytes"]:
         reason = "ran out of memory (%d MiB allowed): %s" % (orders["memory_bytes"] >> 20, reason)
     body = {"reason": reason[:2000], "traceback": trace[-orders["output_bytes"]:]}
     return json.dumps(body).encode()
@@ -113,15 +113,16 @@ def own_session(orders):
 
 
 def settle(orders, alone):
-    """Make this fork a candidate's, unless it has been one since it began."""
-    if not orders["programs"]:
-        own_session(orders)
+    """Make this fork a candidate's."""
+    own_session(orders)
+    if orders["layered"]:
+        missing = {}
+        own_mounts(orders, missing)
+        if any(m not in orders["lacked"] for m in missing):
+            raise Fault("could not be contained: %s" % missing)
     if alone is not None:
         alone()
-    else:
-        orders["restore_hooks"]()
-    if reseed:
-        seed()
+    seed()
 
 
 def seed():
@@ -162,14 +163,6 @@ def candidate(job, orders, alone, home):
 
 
 def warm(orders):
-    """Do once what every candidate does, and what many do with numpy, so that little is done for the
-    first time in each. Then start the global generators from the same place everywhere."""
+    """Do once what every candidate does, so that little is done for the first time in each."""
     encode([1.5, "a"])
-    describe(Fault(""), "", orders)
-    np = sys.modules.get("numpy")
-    if np is not None:
-        x = np.random.default_rng(0).standard_normal((4, 2))
-        x[0] = [0.5, 0.5]
-        x = np.clip(np.array([np.cos(x[:, 0]), np.sin(x[:, 1])]), 0.1, 0.9)
-        encode(np.sqrt(np.sum((x - np.mean(x)) ** 2, axis=0)) + np.linspace(0, 1, 4) + np.linalg.norm(x))
     seed()

@@ -1,9 +1,10 @@
-# Confine this process, and by inheritance all it forks, as its orders say. What could not be done is
-# returned, so that the other side can say so: nothing here fails silently.
+# Confine this process, and by inheritance all it forks, as its orders say. What could not be done is returned.
 
 import base64
 import ctypes
+import json
 import os
+import re
 import resource
 import struct
 import sys
@@ -48,27 +49,97 @@ def attempt(missing, mechanism, step, *args):
 
 def confine(orders):
     """Do all that is ordered but the limits on memory, which come after imports. Return which
-    mechanisms are missing, with the reasons, and which folders can be written to."""
+    mechanisms are missing, with the reasons, and which folders can be written to. An evaluator's candidates get
+    mounts of their own where there are private mounts, and are confined by shut_in when they have them."""
     missing, folders = {}, [orders["scratch"]]
+    orders["layered"], orders["unlayered"] = False, ""
     if not orders["isolate"]:
         return missing, folders
     prctl(PR_SET_PDEATHSIG, 9)
     mounted = orders["mountns"] and attempt(missing, "private mounts", mounts, orders, folders, missing)
+    orders["filter"] = None
+    if orders["filters"]:
+        orders["filter"] = filter_call(orders["filters"]["mounted" if mounted else "plain"])
     if orders["proc_limit"] and orders["userns"] and not orders["root"]:
         set_limit(resource.RLIMIT_NPROC, orders["proc_limit"] + 1)  # this process is one more
+    if mounted and orders["folder"]:
+        orders["layered"] = True
+        lacking = trial(orders)
+        failed, orders["unlayered"] = lacking.pop("layers", ""), lacking.pop("layer", "")
+        if not failed:
+            missing.update(lacking)
+            return missing, []
+        orders["unlayered"] = failed
+        orders["layered"] = False
+    shut_in(orders, folders, missing)
+    return missing, folders
+
+
+def shut_in(orders, folders, missing):
+    """Give up all rights but those to read, and to write to the folders."""
     attempt(missing, "user namespace", drop_capabilities)
     if attempt(missing, "no new privileges", prctl, PR_SET_NO_NEW_PRIVS, 1):
         if orders["landlock"]:
-            attempt(missing, "landlock", landlock, orders, folders)
-        if orders["filters"]:
-            code = orders["filters"]["mounted" if mounted else "plain"]
-            attempt(missing, "seccomp", filter_call(code))
-    return missing, folders
+            attempt(missing, "landlock", landlock, orders, folders + (orders["writable"] or []))
+        if orders["filter"]:
+            attempt(missing, "seccomp", orders["filter"])
+
+
+def trial(orders):
+    """Confine a fork as a candidate's process will be. Return what is missing there."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        missing = {}
+        attempt(missing, "layers", own_mounts, orders, missing)
+        os.write(theirs, json.dumps(missing).encode())
+        os._exit(0)
+    os.close(theirs)
+    with open(ours, "rb") as f:
+        missing = json.loads(f.read() or '{"layers": "a process could not be confined"}')
+    os.waitpid(child, 0)
+    return missing
+
+
+def own_mounts(orders, missing):
+    """Give this process mounts that end with it: a temporary folder, and layers over /tmp and the evaluator's
+    folder, which keep in memory what is written there. Then confine it."""
+    clone_newns, ms_bind = 0x20000, 4096
+    check(libc.unshare(clone_newns))
+    scratch, held = orders["scratch"], {}  # what is seen at a path in the end, in this order
+    options = "mode=0700,size=%d,nr_inodes=%d" % (orders["scratch_bytes"], orders["scratch_files"])
+    mount("tmpfs", scratch, "tmpfs", MS_NOSUID | MS_NODEV, options)
+    for name, target in (("tmp", "/tmp"), ("task", orders["folder"]), ("home", scratch), ("shm", "/dev/shm")):
+        at = os.path.join(scratch, name)
+        if name == "shm" and not orders["shm"]:
+            continue
+        os.mkdir(at, 0o700)
+        if name in ("tmp", "task"):
+            os.mkdir(at + ".upper", 0o755)
+            os.mkdir(at + ".work")
+            where = [re.sub(r"([\\,:])", r"\\\1", path) for path in (target, at, at)]
+            options = "lowerdir=%s,upperdir=%s.upper,workdir=%s.work,userxattr,index=off" % tuple(where)
+            if not attempt(missing, "layer", mount, "overlay", at, "overlay", MS_NOSUID | MS_NODEV, options):
+                continue  # as where others' mounts are in it, which no layer may show: it can be read
+        held[target] = os.open(at, os.O_PATH)
+    for folder in orders["writable"] or []:
+        held[folder] = os.open(folder, os.O_PATH)
+    for target, fd in held.items():
+        mount("/proc/self/fd/%d" % fd, target, None, ms_bind | MS_REC)
+        os.close(fd)
+    for path in orders["hidden"] or []:
+        hide(path)  # once more, as a layer shows what is below other mounts
+    shut_in(orders, list(held), missing)
+
+
+def inside_of(path, folder):
+    return (path + "/").startswith(folder + "/")
 
 
 def mounts(orders, folders, missing):
     """Make the file system read-only, with a memory file system of limited size for the scratch
     folder and, for semaphores, /dev/shm."""
+    ms_bind, at_recursive, set_attributes = 4096, 0x8000, orders["numbers"]["mount_setattr"]
     mount(None, "/", None, MS_REC | MS_PRIVATE)
     if orders["pidns"]:
         try:
@@ -80,9 +151,13 @@ def mounts(orders, folders, missing):
     for path in orders["hidden"] or []:
         hide(path)
     small_dev(orders["devices"])
+    for path in orders["writable"] or []:
+        mount(path, path, None, ms_bind | MS_REC)
     attr = struct.pack("=QQQQ", 1 | 2, 0, 0, 0)  # read-only, no setuid
-    at_recursive = 0x8000
-    syscall(orders["numbers"]["mount_setattr"], -100, b"/", at_recursive, attr, len(attr))
+    syscall(set_attributes, -100, b"/", at_recursive, attr, len(attr))
+    for path in orders["writable"] or []:
+        attr = struct.pack("=QQQQ", 0, 1, 0, 0)
+        syscall(set_attributes, -100, path.encode(), 0, attr, len(attr))
     options = "mode=0700,size=%d,nr_inodes=%d" % (orders["scratch_bytes"], orders["scratch_files"])
     mount("tmpfs", orders["scratch"], "tmpfs", MS_NOSUID | MS_NODEV, options)
     if orders["shm"]:
@@ -114,12 +189,13 @@ def found(hidden):
 
 
 def small_dev(devices):
-    """Replace /dev, with its terminals and disks, by a folder with these devices. It is put together
-    on top of /proc, a folder that is surely there, and moved."""
+    """Replace /dev by a folder with these devices, made on top of /proc, a folder that is surely there, and moved."""
     staging, ms_bind, ms_move = "/proc", 4096, 8192
-    mount("tmpfs", staging, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=64k,nr_inodes=32")
+    mount("tmpfs", staging, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=64k,nr_inodes=%d" % (32 + 2 * len(devices)))
     for device in devices:
-        file = os.path.join(staging, os.path.basename(device))
+        file = os.path.join(staging, os.path.relpath(device, "/dev") if inside_of(device, "/dev") else
+                            os.path.basename(device))
+        os.makedirs(os.path.dirname(file), exist_ok=True)
         os.mknod(file, 0o644)
         mount(device, file, None, ms_bind)
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
@@ -170,13 +246,16 @@ def drop_capabilities():
 
 def landlock(orders, folders):
     rules, nr = orders["landlock"], orders["numbers"]
-    attr = struct.pack("=QQQ", rules["fs"], rules["net"], rules["scoped"])[: rules["size"]]
+    fs, readable = rules["fs"], rules["readable"]
+    if orders["layered"]:
+        fs, readable = fs & ~rules["read"], []  # mounts hide what must not be read
+    attr = struct.pack("=QQQ", fs, rules["net"], rules["scoped"])[: rules["size"]]
     fd = syscall(nr["landlock_create_ruleset"], attr, len(attr), 0)
     try:
         beneath = [(f, rules["folder"]) for f in folders]
         beneath += [(d, rules["device"]) for d in rules["devices"]]
-        for path, access in beneath + [(f, rules["read"]) for f in rules["readable"]]:
-            allow(nr["landlock_add_rule"], fd, path, access)
+        for path, access in beneath + [(f, rules["read"]) for f in readable]:
+            allow(nr["landlock_add_rule"], fd, path, access & fs)
         syscall(nr["landlock_restrict_self"], fd, 0)
     finally:
         os.close(fd)
@@ -236,6 +315,8 @@ def limit(orders, missing):
               ("AS", address_space() + orders["memory_bytes"]))
     for name, value in limits:
         which = getattr(resource, "RLIMIT_" + name, None)
+        if name == "AS" and not orders["memory_bytes"]:
+            continue  # the other side looks at the memory that is held
         if which is None:
             missing["resource limits"] = "this system has no RLIMIT_" + name
         else:

@@ -1,5 +1,5 @@
-# Say what this interpreter is, and which of the modules that are asked for it cannot import. Asked
-# about a folder, the modules are also those that its evaluator.py imports.
+# Say what this interpreter is, and which modules it cannot import: of those that it needs, and of those that are good
+# to have, as what a folder's evaluator.py imports: that may know better where they are.
 
 import importlib
 import json
@@ -20,20 +20,20 @@ def missing(names):
 
 
 def probe(request):
-    names = list(request["modules"] or [])
+    sys.path[:0] = request["with"] or []
+    wanting = list(request["wanted"] or [])
     if request["folder"]:
         shim()
-        names += wanted(request["folder"])
+        wanting += wanted(request["folder"])
     return {
         "executable": sys.executable,
         "version": sys.version.split()[0],
-        "lacking": missing(names),
-        "wanting": missing(request["wanted"] or []),
+        "lacking": missing(request["modules"] or []),
+        "wanting": missing(wanting),
     }
 
 
 answer = os.dup(1)
 os.dup2(2, 1)  # what modules print while they are imported is not the answer
-reply = json.dumps(probe(json.loads(exactly(0, struct.unpack("!I", exactly(0, 4))[0])))).encode()
-os.write(answer, struct.pack("!I", len(reply)) + reply)
+os.write(answer, json.dumps(probe(json.loads(exactly(0, struct.unpack("!I", exactly(0, 4))[0])))).encode())
 os._exit(0)

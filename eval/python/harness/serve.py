@@ -1,12 +1,11 @@
-# A zygote: import once, then fork a fresh, contained process for every candidate, one at a time, and
-# see to it that nothing of it is left. It does as little as it can between two forks, because every
-# page that it writes to then is copied: what candidates send and print goes straight to the other
-# side, which also keeps the time.
+# A zygote: import once, then fork a fresh, contained process for every candidate, one at a time, and see to it that
+# nothing of it is left. What candidates send and print goes straight to the other side, which also keeps the time.
 
 import gc
 import importlib
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -19,11 +18,9 @@ PR_SET_DUMPABLE = 4
 
 
 class Control:
-    """The socket to the other side, which no candidate gets to see. It is a socket because a pipe can
-    be opened again by its name in /proc, by whoever may look there, and a socket cannot. What comes in
-    first is the orders, with their length before them; then for each candidate its number and four
-    descriptors that are its own, or the number 0, when it is to be ended. Neither programs nor results
-    come by here: what this process has read is in the memory of every fork. What goes out are lines."""
+    """The socket to the other side, which unlike a pipe nobody can open again by its name in /proc. First the orders
+    come in; then for each candidate its number and its four descriptors, or the number 0 to end it. Neither programs
+    nor results come by here: what this process has read is in the memory of every fork. What goes out are lines."""
 
     def __init__(self):
         self.socket = socket.socket(fileno=os.dup(0))
@@ -65,7 +62,6 @@ class Zygote:
                 os._exit(0)
             if not own:
                 continue  # the end of a candidate that had ended already
-            began = time.time_ns()
             try:
                 pid = os.fork()
             except OSError as e:
@@ -81,21 +77,12 @@ class Zygote:
             if self.alone is None:
                 self.descendants()
             used = int((usage.ru_utime + usage.ru_stime) * 1e6)
-            self.control.write(b"%d %d %d %d" % (n, status, used, self.clean(began)))
-
-    def clean(self, began):
-        """Return whether what the next candidate gets is what this one got, that was forked at the time
-        began."""
-        for folder in self.folders:
-            if not folder.clean(began):
-                return False
-        return self.orders["filtered"] or state() == self.state
+            clean = all(f.clean() for f in self.folders) and (self.orders["filtered"] or state() == self.state)
+            self.control.write(b"%d %d %d %d" % (n, status, used, clean))
 
     def become(self, null, out, err, home):
-        """Be the process of a candidate. Never return. All that it has open it has to itself: flags,
-        options, locks and capacities belong to an open file and not to a descriptor, so they would be
-        the next one's too. What only we need does not reach programs that it executes. Nothing is opened
-        here, because code that runs for the first time in each fork costs its pages each time."""
+        """Be the process of a candidate. Never return. All that it has open it has to itself: flags, options, locks
+        and capacities belong to an open file and not to a descriptor, so they would be the next one's too."""
         try:
             os.dup2(null, 0)
             os.dup2(out, 1)
@@ -103,10 +90,6 @@ class Zygote:
             os.dup2(home, self.home, False)  # in place of our control
             for fd in (null, out, err, home):
                 os.close(fd)
-            if self.orders["programs"]:
-                self.orders["home"] = self.home
-                own_session(self.orders)
-                Programs(self.orders)
             candidate(frame(self.home), self.orders, self.alone, self.home)
         finally:
             os._exit(0)
@@ -215,14 +198,10 @@ def children():
 
 
 def state():
-    """What this process hands to its forks, and a candidate can change where no filter keeps it from
-    that: a process's limits, niceness and processors can be set by all of its user's."""
-    limits = [resource.getrlimit(w) for w in range(16) if w in LIMITS]
+    """What this process hands to its forks, and a candidate can change where no filter keeps it from that."""
+    limits = [resource.getrlimit(getattr(resource, n)) for n in dir(resource) if n.startswith("RLIMIT_")]
     cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     return limits, os.getpriority(os.PRIO_PROCESS, 0), cpus
-
-
-LIMITS = {value for name, value in vars(resource).items() if name.startswith("RLIMIT_")}
 
 
 def preload(names):
@@ -252,43 +231,39 @@ def surroundings(orders):
 def prepare(orders):
     """Get ready to fork candidates; return the folders to clean and what to tell the other side."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    orders["path"], orders["programs"] = list(sys.path), False
-    orders["streams"] = [(s.encoding, s.errors) for s in (sys.stdin, sys.stdout, sys.stderr)]
     missing, folders = confine(orders)
+    orders["lacked"], orders["asked_for"] = {"layer", *missing}, []
     if sys.platform == "linux" and found(orders["hidden"]):
         raise PermissionError("candidates can read %s, which must be hidden: %s" % (found(orders["hidden"]), missing))
     surroundings(orders)
     if libc is not None:
         libc.prctl(*number(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
-    lacking = prepare_evaluator(orders) if orders["folder"] else {}
-    lacking.update(preload(orders["imports"]))
-    orders["restore_hooks"] = release_hooks()
+    if orders["folder"]:
+        prepare_evaluator(orders)
+    lacking = preload(orders["imports"])
     limit(orders, missing)
     warm(orders)
     gc.collect()
     gc.freeze()
     orders["filtered"] = bool(orders["filters"]) and "seccomp" not in missing
     if libc is not None:
-        # Candidates are of the same user and in the same namespaces as this process, and forks are
-        # what it is. From now on neither it nor they can be opened under /proc by each other, or
-        # traced. A program that a candidate executes can be: it has nothing of ours.
+        # From now on neither this process nor its forks can be opened under /proc by each other, or traced. A program
+        # that a candidate executes can be: it has nothing of ours.
         prctl(PR_SET_DUMPABLE, 0)
     missing = {mechanism: cut(why, 500) for mechanism, why in missing.items()}
-    return folders, {"missing": missing, "lacking": lacking}
+    return folders, {"missing": missing, "lacking": lacking, "unlayered": orders["unlayered"]}
 
 
 def prepare_evaluator(orders):
     """Compile the evaluator and import what it will, but for what lies in its own folder."""
-    sys.path.insert(0, orders["folder"])
+    sys.path[:0] = [orders["folder"], *(orders["with"] or [])]
     shim()
     path = os.path.join(orders["folder"], "evaluator.py")
     with open(path, "rb") as f:
         source = f.read()
     orders["code"] = compile(source, path, "exec", dont_inherit=True)
-    orders["programs"] = libc is not None and not orders["alone"] and runs_programs(source)
-    if orders["programs"]:
-        preload(["subprocess"])
-    return preload(wanted(orders["folder"]))
+    orders["asked_for"] = re.findall(rb"""(?:environ\.get|getenv)\(["'](\w+)""", source)
+    preload(wanted(orders["folder"]))  # what is lacking, the evaluator's own import says
 
 
 def main():

@@ -25,6 +25,7 @@ var (
 	ErrWrite    = errors.New("the journal cannot be written")
 	ErrVersion  = errors.New("the journal's format has another version")
 	ErrLocked   = wal.ErrLocked
+	ErrUnsafe   = wal.ErrUnsafe
 	ErrInUse    = errors.New("another run uses the journal now")
 )
 
@@ -47,6 +48,7 @@ type Config struct {
 	Fingerprint map[string]string
 	Resume      bool
 	Command     string
+	Unsafe      bool
 }
 
 // Open makes the file, or goes on with it, as journal.Open says.
@@ -60,13 +62,13 @@ func Open(path string, cfg Config) (*Journal, error) {
 }
 
 func (j *Journal) open(cfg Config) (err error) {
-	j.log, err = wal.Create(j.path)
+	j.log, err = wal.Lax(cfg.Unsafe).Create(j.path)
 	var header *Record
 	if errors.Is(err, fs.ErrExist) {
 		if !cfg.Resume {
 			return errors.New("it exists: resume it, or move it away")
 		}
-		header, err = j.reopen()
+		header, err = j.reopen(wal.Lax(cfg.Unsafe))
 	}
 	if err != nil {
 		return err
@@ -101,9 +103,9 @@ func library() string {
 }
 
 // reopen reads what earlier incarnations left and returns the header, or nil if the file has no sound line.
-func (j *Journal) reopen() (header *Record, err error) {
+func (j *Journal) reopen(lax wal.Lax) (header *Record, err error) {
 	var cut int64
-	j.log, cut, err = wal.Open(j.path, func(e wal.Entry) error {
+	j.log, cut, err = lax.Open(j.path, func(e wal.Entry) error {
 		r, err := j.read(e)
 		if e.Index == 0 {
 			if err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
@@ -27,7 +28,12 @@ func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (m
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if o.Resume {
-			return nil, false, o.nothingAt(path)
+			if earlier := o.shorter(path, decided); earlier != "" {
+				return nil, false, o.goOnIn(path, earlier)
+			}
+			if !o.auto {
+				return nil, false, o.nothingAt(path)
+			}
 		}
 		moved, err = s.aside("")
 		return moved, true, err
@@ -52,6 +58,41 @@ func (o *Options) makeRoom(path string, s saver, decided journal.Fingerprint) (m
 	}
 	moved, err = s.aside(path)
 	return moved, true, err
+}
+
+// shorter returns the longest journal beside path of a run that a smaller --T ended and that is the one decided
+// otherwise, or "".
+func (o *Options) shorter(path string, decided journal.Fingerprint) (found string) {
+	if o.Journal != "" {
+		return ""
+	}
+	most := int64(0)
+	for _, name := range journalsIn(filepath.Dir(path), false) {
+		run, err := journal.Inspect(name)
+		if err != nil || !run.Finished || differences(run.Fingerprint, decided) != "" {
+			continue
+		}
+		if info, err := os.Stat(name); err == nil && info.Size() > most {
+			found, most = name, info.Size()
+		}
+	}
+	return found
+}
+
+// goOnIn copies a journal to path, in which its run goes on with more calls.
+func (o *Options) goOnIn(path, journal string) error {
+	if err := unused(journal); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(journal)
+	if err == nil {
+		err = report.SaveFile(path, data)
+	}
+	if err == nil {
+		o.copied = path
+		Printf("goes on with a copy of %s\n", journal)
+	}
+	return err
 }
 
 // mostNamed bounds the journals that an error names.

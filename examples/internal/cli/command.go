@@ -18,7 +18,8 @@ func (o *Options) otherFlags() string {
 func (o *Options) otherRun(err error) error {
 	advice := o.otherFlags()
 	if strings.Contains(err.Error(), "Budget.") {
-		advice += "; of the limits, those of money, tokens, FLOPs, time and stalls can be raised once they have ended the run"
+		advice += "; of the limits, --T and those of money, tokens, FLOPs, time and stalls can be raised once they have " +
+			"ended the run"
 	}
 	return Usagef("%w; %s", err, advice)
 }
@@ -97,7 +98,7 @@ var (
 // withoutSecrets returns args with *** for the value of a flag that names a key or the like, and in URLs for the user
 // with the password and for what follows the path, as some services take their key there. That of --nats-key is a path.
 func withoutSecrets(args []string) (shown []string) {
-	hide, servers := false, false // the next one is the value of such a flag, or of --nats
+	hide, servers, env := false, false, false // the next one is the value of such a flag, of --nats, or of --env
 	for _, a := range args {
 		flag := secretFlag.FindString(a)
 		if strings.HasSuffix(strings.TrimSuffix(flag, "="), "-nats-key") {
@@ -106,6 +107,12 @@ func withoutSecrets(args []string) (shown []string) {
 		switch name, value, given := strings.Cut(a, "="); {
 		case servers:
 			a = withoutUsers(a)
+		case env && given:
+			a = name + "=***"
+		case given && strings.HasSuffix(name, "-env"):
+			if variable, _, valued := strings.Cut(value, "="); valued {
+				a = name + "=" + variable + "=***"
+			}
 		case given && strings.HasSuffix(name, "-nats"):
 			a = name + "=" + withoutUsers(value)
 		case hide:
@@ -116,6 +123,7 @@ func withoutSecrets(args []string) (shown []string) {
 			a = secretUser.ReplaceAllString(a, "://***@")
 			a = secretPart.ReplaceAllString(a, "$1?***")
 		}
+		env = !hide && (a == "-env" || a == "--env")
 		servers = !hide && (a == "-nats" || a == "--nats")
 		hide = !hide && flag != "" && !strings.HasSuffix(flag, "=")
 		shown = append(shown, a)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -61,6 +62,9 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 			fp["shown"] = o.Show.String()
 		}
 	}
+	if text := o.letIn.String(); text != "" {
+		fp["let in"] = text
+	}
 	if b := o.Children(); b != nil {
 		fp["breadth"] = fmt.Sprint(b)
 	}
@@ -72,13 +76,19 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 }
 
 // fitted returns now as a journal is compared with it that began with then: one from before the settings of models
-// were recorded goes on with any.
+// were recorded goes on with any, and one of a smaller T with a larger one, which its limit on calls then has to allow.
 func fitted(then, now journal.Fingerprint) journal.Fingerprint {
-	if _, has := then[settings]; then == nil || has {
+	if then == nil {
 		return now
 	}
 	now = maps.Clone(now)
-	delete(now, settings)
+	if _, has := then[settings]; !has {
+		delete(now, settings)
+	}
+	was, _ := strconv.Atoi(then["T"])
+	if is, _ := strconv.Atoi(now["T"]); 0 < was && was < is {
+		now["T"] = then["T"]
+	}
 	return now
 }
 

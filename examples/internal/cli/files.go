@@ -34,6 +34,7 @@ type Files struct {
 // under the same names are renamed, or Open fails. decides is what decides the run beside t and the common flags.
 func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*Files, error) {
 	o.folder.say(o.Task)
+	o.letIn.say()
 	s, err := newSaver(o.Output, path, t)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,11 @@ func (o *Options) noJournal() bool { return o.given["journal"] && o.Journal == "
 
 // openJournal opens the journal. What the flags can mend is a [UsageError].
 func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Journal, error) {
-	j, err := journal.Open(path, journal.Config{Fingerprint: fp, Resume: o.Resume, Command: o.Recorded()})
+	if err := checkRoom(path); err != nil {
+		return nil, err
+	}
+	cfg := journal.Config{Fingerprint: fp, Resume: o.Resume, Command: o.Recorded(), Unsafe: o.Unsafe}
+	j, err := journal.Open(path, cfg)
 	if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
 		return nil, &UsageError{err}
 	}
@@ -108,7 +113,11 @@ func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Jou
 	case errors.Is(err, journal.ErrVersion):
 		return nil, Usagef("%w; to begin anew and keep its files under other names: %s", err, o.again("anew"))
 	case err != nil:
-		return nil, locked(path, err)
+		return nil, locked(path, unsafe(err))
+	}
+	if o.Unsafe {
+		Printf("--journal-unsafe: if the file system of %s has no locks or no fsync, two processes may damage the journal, "+
+			"and a machine that dies may lose its end\n", path)
 	}
 	return j, nil
 }
@@ -116,6 +125,7 @@ func (o *Options) openJournal(path string, fp journal.Fingerprint) (*journal.Jou
 // sayGoingOn prints what is known of a run before it is resumed.
 func (o *Options) sayGoingOn(j *journal.Journal) {
 	switch lost := j.Lost(); {
+	case o.copied != "":
 	case j.Finished() && slices.ContainsFunc(raising, func(flag string) bool { return o.given[flag] }):
 		Printf("%s tells of a finished run; its search asks the model for nothing unless the limit that ended it is larger "+
 			"now\n",
@@ -141,7 +151,9 @@ func (f *Files) Unused(r *evolve.Result, err error) error {
 	case errors.Is(err, evolve.ErrInvalidStart):
 		err = Usagef("the initial program of task %s is invalid: %s; %s", f.task.Name(), reason(r), asked)
 	case errors.Is(err, journal.ErrDiverged):
-		err = f.o.otherRun(err)
+		if err = f.o.otherRun(err); f.o.copied != "" { // the run that it is a copy of keeps its own
+			err = errors.Join(err, f.Close(), os.Remove(f.o.copied))
+		}
 	case errors.Is(err, eval.ErrDrift):
 		err = Usagef("--canary: the search did not begin: %s; %s", strings.Replace(err.Error(), " and resume,", ",", 1),
 			asked)

@@ -46,11 +46,12 @@ func groups() []struct{ title, names string } {
 	return []struct{ title, names string }{
 		{"What is improved", "task base change frozen test score about cases prompt scorer runtime hints show"},
 		{"The model", "model model-name params-active price temperature top-p max-tokens reasoning-effort extra folder-llm " +
-			"api-base parallel-llm timeout stream first-token silence min-rate offline-latency"},
+			"api-base parallel-llm timeout outage stream first-token silence min-rate offline-latency"},
 		{"How much it may cost", "T N budget-usd budget-tokens budget-flops budget-time target max-stalls"},
 		{"The search", "seed breadth second window order noisy strict audit canary"},
-		{"Evaluations", "parallel-eval eval-timeout nats nats-prefix nats-creds nats-nkey nats-ca nats-cert nats-key"},
-		{"Files", "output journal resume salvage anew grace config"},
+		{"Evaluations", "parallel-eval eval-timeout with env writable device " +
+			"nats nats-prefix nats-creds nats-nkey nats-ca nats-cert nats-key"},
+		{"Files", "output journal journal-unsafe resume salvage anew grace config"},
 		{"What is shown", "rows watch open watch-addr help-all"},
 	}
 }

@@ -98,6 +98,7 @@ func ParseWorker(args []string) (*Worker, error) {
 	fs.IntVar(&w.Slots, "slots", runtime.NumCPU(), "evaluations at once")
 	fs.StringVar(&w.Name, "name", "", "what the worker is called (default: the host's name and the process's number)")
 	fs.DurationVar(&w.Grace, "grace", 30*time.Second, "how long evaluations under way may go on after Ctrl-C")
+	w.letIn.register(fs)
 	w.Canary.register(fs, "the worker ends")
 	if err := Parse(fs, args); err != nil {
 		return nil, err
@@ -113,5 +114,5 @@ func ParseWorker(args []string) (*Worker, error) {
 	case w.EvalTimeout <= 0:
 		return nil, Usagef("--eval-timeout is %v: need more than 0", w.EvalTimeout)
 	}
-	return &w, errors.Join(w.checkNATS(), w.Canary.check())
+	return &w, errors.Join(w.checkNATS(), w.letIn.check(&w.Options), w.Canary.check())
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +46,7 @@ type Options struct {
 	Stream       bool
 	Stalls       openai.Stream
 	Timeout      time.Duration
+	Outage       time.Duration
 	Latency      time.Duration
 	T, N         int
 	Breadth      string
@@ -59,6 +61,7 @@ type Options struct {
 	Journal      string
 	Resume       bool
 	salvage      bool
+	Unsafe       bool // whether the journal may be where nothing is locked or synced
 	Anew         bool
 	Rows         bool // whether to print a line for each generation
 	Temperature  float64
@@ -76,7 +79,10 @@ type Options struct {
 	Tree   Tree
 	budget Budget
 	folder folderLLM
+	letIn  letIn
 	prices string // as given
+	auto   bool   // whether --resume begins a run that is not there
+	copied string // the journal, if it is the copy of that of a run with a smaller --T
 
 	given   map[string]bool // the flags that were given, by name
 	command string          // the command's name
@@ -100,7 +106,9 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	o.folder.register(fs)
 	fs.BoolVar(&o.Strict, "strict", false, "keep the parent where a child scores the same, and take the first program of a "+
 		"reply, as the paper's searches do\n(default: the child takes its place, and the last whole program counts)")
-	fs.BoolVar(&o.Resume, "resume", false, "go on with the journal of a run that was stopped or killed")
+	fs.BoolVar(&o.Unsafe, "journal-unsafe", false, "have a journal also on a file system without locks or fsync")
+	fs.BoolFunc("resume", "go on with the journal of a run that was stopped or killed, or ended by a smaller budget\n"+
+		"--resume=auto begins the run if there is none.", o.setResume)
 	fs.BoolVar(&o.salvage, "salvage", false,
 		"with --resume: go on from what is sound of a damaged journal, and keep the damaged file")
 	fs.BoolVar(&o.Rows, "rows", false, "print a line for each generation, and not only for those with a better best")
@@ -108,6 +116,16 @@ func (o *Options) Register(fs *flag.FlagSet) {
 	fs.BoolVar(&o.Anew, "anew", false,
 		"begin anew though there is a journal\n"+
 			"What the earlier run left is kept under other names.")
+}
+
+// setResume takes the value of --resume.
+func (o *Options) setResume(text string) (err error) {
+	if o.auto = text == "auto"; o.auto {
+		o.Resume = true
+		return nil
+	}
+	o.Resume, err = strconv.ParseBool(text)
+	return err
 }
 
 // RegisterShared adds to fs the flags that runs of any kind share: on the task, the model and the pace.
@@ -141,6 +159,7 @@ func (o *Options) registerTask(fs *flag.FlagSet) {
 			"asked for or the search has them.")
 	fs.StringVar(&o.Runtime, "runtime", "js",
 		"what runs the programs of the built-in tasks but text: js, built in; or python, with numpy")
+	o.letIn.register(fs)
 }
 
 // registerModel adds the flags for the model and its sampling.
@@ -191,6 +210,8 @@ func (o *Options) registerModel(fs *flag.FlagSet) {
 // registerPace adds the flags for limits in parallel and in time, and for the folder of results.
 func (o *Options) registerPace(fs *flag.FlagSet) {
 	fs.DurationVar(&o.Timeout, "timeout", llm.DefaultTimeout, "limit for one attempt at a model call")
+	fs.DurationVar(&o.Outage, "outage", 5*time.Minute,
+		"how long calls wait for an endpoint that has answered before and is gone, as while it restarts; 0 for not at all")
 	fs.DurationVar(&o.Latency, "offline-latency", offlineLatency,
 		"how long the offline model takes for a call, so that a run can be watched")
 	fs.IntVar(&o.MaxStalls, "max-stalls", 0,
@@ -267,6 +288,8 @@ func (o *Options) check() error {
 		return Usagef("--T is %d: need at most %d for --N %d", o.T, math.MaxInt/o.N, o.N)
 	case o.Timeout <= 0:
 		return Usagef("--timeout is %v: need more than 0", o.Timeout)
+	case o.Outage < 0:
+		return Usagef("--outage is %v: need at least 0", o.Outage)
 	case o.Latency < 0:
 		return Usagef("--offline-latency is %v: need at least 0", o.Latency)
 	case o.Given("temperature") && !(o.Temperature > 0 && o.Temperature <= 100):
@@ -282,6 +305,12 @@ func (o *Options) check() error {
 		return Usagef("--eval-timeout is %v: need more than 0", o.EvalTimeout)
 	}
 	if err := o.checkText(); err != nil {
+		return err
+	}
+	if err := o.letIn.check(o); err != nil {
+		return err
+	}
+	if err := o.checkDescriptors(); err != nil {
 		return err
 	}
 	if err := o.checkShow(); err != nil {

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/task"
 )
 
 // A Game holds the parameters of a policy's game.
@@ -20,6 +23,23 @@ func (o *Options) Game() Game {
 		g.T = o.T
 	}
 	return g
+}
+
+// KeepHorizon is [Options.Game] of a run whose result goes to path, below --output: a run that goes on with more calls
+// keeps the policy that it began with, also if that goes by their number.
+func (o *Options) KeepHorizon(path string, t task.Task, decides journal.Fingerprint) Game {
+	of := *o
+	if o.Resume {
+		name := o.journalAt(path)
+		if !exists(name) {
+			name = o.shorter(name, o.fingerprint(t, decides))
+		}
+		run, _ := journal.Inspect(name) // what is wrong with the file, Open says
+		if began, err := strconv.Atoi(run.Fingerprint["T"]); err == nil && began < o.T {
+			of.T = began
+		}
+	}
+	return of.Game()
 }
 
 // policies are the values of --algo, in the order of the help.

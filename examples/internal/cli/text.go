@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/eval/python"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/examples/internal/dues"
 	"github.com/evoalloc/evoalloc/llm"
@@ -128,7 +127,7 @@ func (o *Options) target() (llm.LLM, error) {
 	if err != nil {
 		return nil, err
 	}
-	return llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{Notice: Notice}), nil
+	return llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{Outage: o.Outage, Notice: Notice}), nil
 }
 
 // ownCases puts the cases and the scorer that the flags name in the place of the built-in ones. The scorer's initial
@@ -149,7 +148,7 @@ func (o *Options) ownCases(c *text.Config) error {
 		return nil
 	}
 	scorer, err := folder.Load(context.Background(), o.Scorer,
-		folder.Config{Python: python.Config{Workers: o.ParallelEval, Timeout: o.FolderTimeout(), Hide: o.NATS.Secrets()}})
+		folder.Config{Python: o.Python()})
 	if err != nil {
 		return &UsageError{fmt.Errorf("--scorer: %w", err)}
 	}

@@ -114,6 +114,7 @@ func (o *Options) TreeTask(ctx context.Context) (task.Task, error) {
 // found, and of another task its file.
 func (o *Options) Checkout() commands.Config {
 	cfg := commands.Config{Base: o.Tree.dir, Hide: o.NATS.Secrets(), Env: []string{"PATH"}}
+	o.letIn.lets(&cfg)
 	if _, err := os.Stat(filepath.Join(cfg.Base, "go.mod")); cfg.Base != "" && err == nil {
 		forGo(&cfg)
 	}

@@ -34,9 +34,7 @@ func unbounded(ctx context.Context, o *cli.Options) (t task.Task, end func() err
 	case err != nil:
 		return nil, nil, err
 	case !builtIn: // a folder with an initial_program and an evaluator.py
-		f, err := folder.Load(ctx, o.Task, folder.Config{Python: python.Config{
-			Workers: o.ParallelEval, Timeout: o.FolderTimeout(), Hide: o.NATS.Secrets(),
-		}})
+		f, err := folder.Load(ctx, o.Task, folder.Config{Python: o.Python()})
 		if err != nil {
 			return nil, nil, &cli.UsageError{Err: err}
 		}
@@ -46,9 +44,9 @@ func unbounded(ctx context.Context, o *cli.Options) (t task.Task, end func() err
 		}
 		return o.WithHints(ctx, f, f.Close)
 	case o.Runtime == "python":
-		runner, err := python.NewRunner(ctx, python.Config{
-			Timeout: o.EvalTimeout, Workers: o.ParallelEval, Imports: []string{"numpy"}, Hide: o.NATS.Secrets(),
-		})
+		cfg := o.Python()
+		cfg.Timeout, cfg.Imports = o.EvalTimeout, []string{"numpy"}
+		runner, err := python.NewRunner(ctx, cfg)
 		if err != nil {
 			return nil, nil, cli.Usagef("--runtime python needs Python 3.9 or newer with numpy (--runtime js needs nothing): %w",
 				err)

@@ -99,7 +99,7 @@ func (o *options) retry() llm.RetryConfig {
 	if o.paper {
 		return llm.PaperRetry()
 	}
-	return llm.RetryConfig{Notice: cli.Notice}
+	return llm.RetryConfig{Outage: o.Outage, Notice: cli.Notice}
 }
 
 // populations returns the methods that are populations: the peers but for the one that --methods greedy is.
