@@ -15,7 +15,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/checkout"
-	"github.com/evoalloc/evoalloc/internal/patch"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -25,18 +24,15 @@ import (
 // Config.Env and that of the job.
 //
 // When all processes of the command are dead, its working directory is read. With a Base the program is the patch
-// that leads there; what no patch can hold is left out, and [Edit] says so. What is called .git and what
-// Config.Ignore has is not part of a program. Only text files up to 1 MiB are. Nothing that the command left is
-// followed or executed.
+// that leads there. What no patch can hold is left out, and [Edit] says so. So are new files that the base's .gitignore
+// names, and those that agents keep for themselves, such as .claude and .aider*. What is called .git is not part of a
+// program. Only text files up to 1 MiB are. Nothing that the command left is followed or executed.
 //
 // In the arguments of Config.Run, {prompt} stands for the path of a file with the prompt, and {program} for the
 // folder or file to change.
 //
 // It is safe for concurrent use, and runs as many commands as there are calls.
-type Editor struct {
-	command
-	ignore []patch.Pattern
-}
+type Editor struct{ command }
 
 // A Job is what the command of an [Editor] is asked to do.
 type Job struct {
@@ -80,19 +76,11 @@ func newEditor(cfg Config, ms []isolation.Mechanism) (*Editor, error) {
 		return nil, fmt.Errorf("command: Config.Build is %q, and Config.Score %q: an Editor has the step Run alone",
 			cfg.Build, cfg.Score)
 	}
-	e := new(Editor)
-	for _, text := range cfg.Ignore {
-		p, err := patch.NewPattern(text)
-		if err != nil {
-			return nil, fmt.Errorf("command: Config.Ignore has the pattern %q: %w", text, err)
-		}
-		e.ignore = append(e.ignore, p)
-	}
-	var err error
-	if e.command, err = newCommand(cfg, ms); err != nil {
+	c, err := newCommand(cfg, ms)
+	if err != nil {
 		return nil, err
 	}
-	return e, nil
+	return &Editor{c}, nil
 }
 
 // furnish writes the files of a job's Home to the folder that the command has as its HOME.
@@ -156,7 +144,7 @@ func (e *Editor) read(run *evaluation, o *execution) (program string, omitted []
 	if !o.dead {
 		return "", nil, errors.New("processes that could not be ended")
 	}
-	c := checkout.Folder{Base: e.base.dir, Dir: o.work, Ignore: e.ignore, Linked: !run.inside()}
+	c := checkout.Folder{Base: e.base.dir, Dir: o.work, Linked: !run.inside()}
 	if c.Base == "" {
 		content, err := c.File(e.cfg.File)
 		if err == nil && !utf8.Valid(content) {

@@ -91,9 +91,6 @@ func (c *Command) make(t task.Task, parent eval.Candidate, beside []task.Section
 		if err != nil {
 			return "", err
 		}
-		for _, o := range out.Omitted {
-			w.Note("left out: " + o)
-		}
 		return c.made(w, folderOf(t), parent.Program, out)
 	}
 }
@@ -110,20 +107,36 @@ func (c *Command) validate() error {
 }
 
 // made returns the program of an edit, or why there is none.
-func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command.Edit) (string, error) {
-	fault := ""
+func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command.Edit) (program string, err error) {
+	why := ""
 	if out.Fault != nil {
-		fault = "; the agent " + out.Fault.Reason
+		why = "; the agent " + out.Fault.Reason
 		w.Note("ended: " + out.Fault.Reason)
 	}
-	if out.Program == "" {
-		return "", errors.New("no program" + fault)
+	err = errors.New("no program")
+	left := out.Omitted
+	if out.Program != "" {
+		var more []string
+		program, more, err = folder.Canonical(parent, out.Program)
+		left = append(left, more...)
 	}
-	program, err := folder.Canonical(parent, out.Program)
+	if len(left) > 0 {
+		w.Note(fmt.Sprintf("left out, %d: %s", len(left), strings.Join(left, "; ")))
+	}
 	if err != nil {
-		return "", fmt.Errorf("%w%s", err, fault)
+		return "", fmt.Errorf("%w%s%s%s", err, why, last("said", out.Stdout), last("printed on standard error", out.Stderr))
 	}
 	return program, nil
+}
+
+// last returns the end of what an agent printed, for an error.
+func last(verb, text string) string {
+	const most = 400
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	text = strings.ToValidUTF8(text[max(0, len(text)-most):], "")
+	return "; it " + verb + ", last: " + strings.Join(strings.Fields(text), " ")
 }
 
 // socketName begins the names of folders for sockets; a number follows. Earlier versions did not claim theirs, so it

@@ -30,7 +30,7 @@ import (
 func answers(t *testing.T) (tk *tree.Task, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	for name, text := range map[string]string{"answer.txt": "0\n", "test.txt": "frozen\n"} {
+	for name, text := range map[string]string{"answer.txt": "0\n", "test.txt": "frozen\n", ".gitignore": "*.log\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -135,6 +135,8 @@ func TestCommand(t *testing.T) {
 		{"fails", true, 4, 10, ""},
 		{"earlier", true, 4, 10, ""},
 		{"frozen", false, 4, 0, "frozen"},
+		{"stray", true, 4, 10, ""},
+		{"idle", false, 4, 0, "said, last: I may not write files.; it printed on standard error, last: denied"},
 		{"many", true, 7, 0, ""}, // cut at the budget
 	} {
 		t.Run(tt.words, func(t *testing.T) {

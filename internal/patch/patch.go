@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
 	"golang.org/x/tools/txtar"
 )
 
@@ -137,7 +138,7 @@ func (p Patch) check() error {
 
 // CheckPath returns an error unless name is the path of a file in a folder, from there and with slashes, that can be
 // made on every system and in a patch: no element is "..", ".git" or ends in a dot or a space, and no character is
-// invisible.
+// invisible, and none begins with a hyphen.
 func CheckPath(name string) error {
 	switch {
 	case !fs.ValidPath(name) || name == ".":
@@ -154,6 +155,8 @@ func CheckPath(name string) error {
 	for element := range strings.SplitSeq(name, "/") {
 		stem, _, _ := strings.Cut(Fold(element), ".")
 		switch {
+		case strings.HasPrefix(element, "-"):
+			return fmt.Errorf("the path %.200q has a name that a command would take for an option", name)
 		case len(element) > MostElement:
 			return fmt.Errorf("the path %.60q... has a name of %d bytes: need at most %d", name, len(element), MostElement)
 		case slices.Contains(devices, strings.TrimSpace(stem)):
@@ -174,8 +177,8 @@ var shortGit = regexp.MustCompile(`(?i)^git~[0-9]+$`)
 var devices = strings.Fields("con prn aux nul com0 com1 com2 com3 com4 com5 com6 com7 com8 com9 " +
 	"lpt0 lpt1 lpt2 lpt3 lpt4 lpt5 lpt6 lpt7 lpt8 lpt9")
 
-// Fold returns what names that differ in case alone share.
-func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+// Fold returns what names share that differ in case alone, or in how Unicode composes their letters.
+func Fold(name string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(name))) }
 
 // TextOf returns the text of a file as a patch has it, with an end of the last line. No patch can hold a file that is
 // too long or no such text.

@@ -60,6 +60,7 @@ def connect(host, port):
 words = sys.argv[1:]
 prompt = sys.stdin.read()
 assert "Write a large number." in prompt, prompt
+assert "patterns may be changed, made or deleted: *.txt. These are frozen all the same: test.txt." in prompt, prompt
 number = 0
 if "many" in words:  # goes on asking, whatever it is told
     for i in range(1000):
@@ -98,11 +99,17 @@ if "earlier" in words:
     assert os.listdir(home) == ["0"] and open(home + "0/score").read() == "0.000000\n", os.listdir(home)
     assert open(home + "0/program").read().startswith("base "), open(home + "0/program").read()
     open(home + "0/score", "w").write("9\n")  # its own copy
+if "stray" in words:  # leaves files that are none of the program
+    for name in "NOTES.md", ".aider.chat.history.md", "made.log", "new.py":
+        open(name, "w").write("x\n")
 if "frozen" in words:
     open("test.txt", "w").write("thawed\n")
 for ask in openai, anthropic:
     for stream in False, True:
         number += int(ask("%s %s" % (ask.__name__, stream), stream))
+if "idle" in words:
+    print("I may not write files.")
+    sys.exit("denied")
 open("answer.txt", "w").write("%d\n" % number)
 if "fails" in words:
     sys.exit(3)
