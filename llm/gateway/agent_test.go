@@ -141,22 +141,6 @@ func TestImpatientAgent(t *testing.T) {
 	}
 }
 
-// An agent that ignores what it is told is stopped by the bound on its calls, and keeps no other session waiting.
-func TestStubbornAgent(t *testing.T) {
-	a := &asker{do: fails(&llm.Error{Status: llm.Failed, Kind: llm.KindRateLimit, RetryAfter: time.Hour,
-		Err: errors.New(secret)})}
-	g := listen(t, gateway.Config{})
-	s := g.Open(gateway.SessionConfig{Ask: a.ask, Calls: 5})
-	_, wait := start(t, s, "stubborn", "anthropic", "streamed")
-	other := g.Open(gateway.SessionConfig{Ask: says("hello")})
-	if resp, text := (client{t, other, nil}).do("POST", messagesPath, messagesBody); resp.StatusCode != 200 {
-		t.Errorf("another session: %d %s", resp.StatusCode, text)
-	}
-	if r := wait(); string(r.Statuses) != `{"429": 5, "403": 35}` || len(a.asked()) != 5 {
-		t.Errorf("report %s, %d calls", r.Statuses, len(a.asked()))
-	}
-}
-
 // An agent that sends what no client should is refused, and serves on.
 func TestLyingAgent(t *testing.T) {
 	w := &worker{}

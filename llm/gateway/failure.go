@@ -46,8 +46,6 @@ func failureOf(err error) *failure {
 	case errors.Is(err, errBusy):
 		return &failure{http.StatusTooManyRequests, "rate_limit_error", "too many calls of the session are under way",
 			"rate_limit_exceeded", time.Second}
-	case errors.Is(err, errCalls):
-		return forbidden("the session's calls are spent: finish with what there is")
 	case !isModel || errors.Is(err, llm.ErrDraining) || e.Status == llm.Canceled:
 		return forbidden("the run takes no further calls: its budget is spent, or it is ending")
 	case llm.Unavailable(err):

@@ -13,9 +13,7 @@
 // # Requests that come twice
 //
 // A client that gave up waiting sends its request again. While the first one is under way, or was answered when its
-// client had left, a request with the same body gets the same answer, and Ask is not called again. The one exception is
-// a request whose client says that it is no retry (X-Stainless-Retry-Count: 0) while another client waits: that one
-// wants an answer of its own.
+// client had left, a request for the same gets the same answer, in whatever dialect, and Ask is not called again.
 //
 // # Errors
 //

@@ -136,7 +136,7 @@ func (s *Session) answer(w http.ResponseWriter, r *http.Request, d dialect, coun
 		s.g.refuse(w, d, errClosed)
 		return
 	}
-	key, a, err := s.read(w, r, d)
+	a, err := s.read(w, r, d)
 	if err != nil {
 		s.g.refuse(w, d, err)
 		return
@@ -145,7 +145,7 @@ func (s *Session) answer(w http.ResponseWriter, r *http.Request, d dialect, coun
 		s.g.writeJSON(w, map[string]int{"input_tokens": tokensOf(a.Request)})
 		return
 	}
-	c, err := s.join(key, a, r.Header.Get("X-Stainless-Retry-Count") == "0")
+	c, err := s.join(a)
 	if err != nil {
 		s.g.refuse(w, d, err)
 		return
@@ -154,29 +154,25 @@ func (s *Session) answer(w http.ResponseWriter, r *http.Request, d dialect, coun
 	s.leave(c, s.deliver(r.Context(), out, d, a, c))
 }
 
-// read reads the body of r in the time that a client has, and returns its digest and what it asks.
-func (s *Session) read(w http.ResponseWriter, r *http.Request, d dialect) (key digest, a *ask, err error) {
+// read reads the body of r in the time that a client has, and returns what it asks.
+func (s *Session) read(w http.ResponseWriter, r *http.Request, d dialect) (*ask, error) {
 	if r.Header.Get("Content-Encoding") != "" {
-		return key, nil, invalid("compressed requests are not read")
+		return nil, invalid("compressed requests are not read")
 	}
 	s.g.renew(w) // which may be told to go on
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(s.g.cfg.bounds.patience))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.g.cfg.bounds.body))
 	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return key, nil, &failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
+		return nil, &failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
 			message: "the request is longer than " + itoa(int(tooLong.Limit)) + " bytes"}
 	}
 	if err != nil {
-		return key, nil, invalid("the request did not arrive")
+		return nil, invalid("the request did not arrive")
 	}
 	rc.SetReadDeadline(time.Time{})
 	w.Header().Del("Connection")
-	h := sha256.New()
-	io.WriteString(h, r.URL.Path+"\x00")
-	h.Write(body)
-	a, err = s.parse(r.Context(), d, body)
-	return digest(h.Sum(nil)), a, err
+	return s.parse(r.Context(), d, body)
 }
 
 // parse parses body when that is its turn, which a client that leaves does not wait for.
