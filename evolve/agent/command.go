@@ -1,13 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -162,14 +162,16 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 		return out, broken(ctx, err)
 	}
 	defer g.Close() // as above
-	m := &meter{Command: c, bounds: c.Bounds.filled(), work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
-	s := g.Open(gateway.SessionConfig{Ask: m.ask, Seed: w.Seed, Requests: 4})
+	m := &till{meter: newMeter(c.Bounds), work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
+	s := g.Open(gateway.SessionConfig{Ask: m.ask, Seed: w.Seed, Requests: 4, MaxTokens: m.MaxTokens})
 	defer s.Close()
 	for _, v := range s.Env() {
 		job.Env = append(job.Env, strings.ReplaceAll(v, s.BaseURL(), "http://{address}"))
 	}
 	job.Socket, job.Stop = socket, m.stop
 	out, err = c.Editor.Edit(ctx, program, job)
+	m.end("the agent ended by itself", nil)
+	m.drain(ctx)
 	s.Close() // no call of it is under way from here on
 	if m.err != nil {
 		return out, m.err
@@ -186,72 +188,47 @@ func broken(ctx context.Context, err error) error {
 	return &fault.Evaluation{Why: err}
 }
 
-// A meter stands between an agent and the model: it counts what the session spends, and ends it at a bound.
-type meter struct {
-	*Command
-	bounds Bounds
-	work   *evolve.Work
-	trace  *llm.Trace    // of the child, by which a call is not sent once the run is coming to an end
-	stop   chan struct{} // closed to end the agent
-
-	mu     sync.Mutex
-	calls  int
-	tokens int
-	money  float64
-	over   bool
-	err    error // that ended the run
+// A till stands between an agent and the model: it holds the session within its bounds, and ends it at one.
+type till struct {
+	*meter
+	work  *evolve.Work
+	trace *llm.Trace    // of the child, by which a call is not sent once the run is coming to an end
+	stop  chan struct{} // closed to end the agent
+	err   error         // that ended the run; guarded by mu
 }
 
 // ask answers a request of the agent.
-func (m *meter) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	if why := m.begin(); why != "" {
+func (t *till) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	why, settle := t.begin(req)
+	if why != "" {
+		t.end(why, nil)
 		return llm.Reply{}, errors.New(why)
 	}
-	reply, err := m.work.Ask(llm.WithTrace(ctx, m.trace), "agent", nil, req)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	tokens, money := m.bounds.spent(req, reply.Attempts)
-	m.tokens, m.money = m.tokens+tokens, m.money+money
-	m.work.Note(told(reply, err))
+	reply, err := t.work.Ask(llm.WithTrace(ctx, t.trace), "agent", nil, req)
+	settle(reply.Attempts)
+	t.work.Note(told(reply, err))
 	limit, refused := evolve.Refused(err)
 	switch {
 	case refused && limit != "": // the agent's program is what it is now
-		m.end("the budget's " + limit + " has no room")
+		t.end("the budget's "+limit+" has no room for its next call", nil)
 	case refused || err != nil && llm.Unavailable(err):
-		m.err = err
-		m.end("the run is coming to an end")
+		t.end("the run is coming to an end", err)
 	}
 	return reply, err
 }
 
-// begin counts a call, and returns why there is none any more.
-func (m *meter) begin() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	why := ""
-	switch b := m.bounds; {
-	case m.over:
-		return "the session has ended"
-	case m.calls >= b.Calls:
-		why = fmt.Sprintf("%d calls are the most", b.Calls)
-	case m.tokens >= b.Tokens:
-		why = fmt.Sprintf("%d tokens are the most", b.Tokens)
-	case b.Money > 0 && m.money >= b.Money:
-		why = fmt.Sprintf("%v is the most that it may cost", b.Money)
+// end ends the agent, and the run with err unless that is nil.
+func (t *till) end(why string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.err = cmp.Or(t.err, err)
+	if t.over {
+		return
 	}
-	if m.calls++; why != "" {
-		m.end(why)
-	}
-	return why
-}
-
-// end ends the agent. The caller holds mu.
-func (m *meter) end(why string) {
-	if !m.over {
-		m.over = true
-		m.work.Note("ended: " + why)
-		close(m.stop)
-	}
+	t.over = true
+	t.ended.Broadcast()
+	t.work.Note("ended: " + why)
+	close(t.stop)
 }
 
 // told returns what a transcript says of a call.

@@ -194,7 +194,7 @@ func (s *Session) parse(ctx context.Context, d dialect, body []byte) (*ask, erro
 		return nil, invalid("messages: at least one is needed")
 	case a.MaxTokens != nil && *a.MaxTokens < 1:
 		return nil, invalid("max_tokens: at least 1 is needed")
-	case s.cfg.MaxTokens > 0 && (a.MaxTokens == nil || *a.MaxTokens > s.cfg.MaxTokens):
+	case s.cfg.MaxTokens > 0 && a.MaxTokens != nil && *a.MaxTokens > s.cfg.MaxTokens:
 		most := s.cfg.MaxTokens
 		a.MaxTokens = &most
 	}

@@ -136,6 +136,9 @@ func (l *Ledger) full(w Amounts) string {
 	return l.exhausted(w, true)
 }
 
+// UsedUp returns the limit that leaves no room for a call even with an empty prompt, or "".
+func (l *Ledger) UsedUp() string { return l.full(l.Prices.Least(Size{})) }
+
 // exhausted is full for an attempt or an evaluation. l.mu is held.
 func (l *Ledger) exhausted(w Amounts, attempt bool) string {
 	if attempt && l.Stalls >= 0 && l.stalls > l.Stalls {

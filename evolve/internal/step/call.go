@@ -111,7 +111,9 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	default:
 		s.noteCalls(c.asks.CallsFor(s.child))
 	}
-	s.noteError(err)
+	if limit, _ := fault.Refusal(err); limit == "" || s.session == "" || s.Ledger.UsedUp() != "" {
+		s.noteError(err) // a session's call may be too large for a budget that has room for others
+	}
 	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed
 		llm.TraceOf(ctx).Ended(reply.Attempts)
 	}
