@@ -92,7 +92,7 @@ func ExampleSummary() {
 	r.Elapsed = 0 // which differs from run to run
 	fmt.Print(report.Summary(r, tiny))
 	// Output:
-	// stopped   after 0.0 s: the budget of answered calls was used up
+	// stopped   after 0.0 s: the budget of answered calls left no room for another child
 	// best      -79.000000, from -94.000000
 	// calls     16 answered, 0 failed, 0 timed out, 0 abandoned or lost, in 21 attempts
 	// spent     1600 prompt tokens (1024 cached), 160 completion tokens, 1.147e+07 FLOPs

@@ -104,7 +104,7 @@ func TestUnusedKeepsAnswers(t *testing.T) {
 			func(err error) bool {
 				var usage *UsageError
 				return errors.As(err, &usage) && strings.Contains(err.Error(),
-					"the budget of answered calls was used up before the initial program of task own had a score")
+					"the budget of answered calls left no room for another child before the initial program of task own had a score")
 			}, false},
 		{"an invalid initial program", 1,
 			func(func()) (eval.Result, error) { return eval.Invalid("the ruler is lost"), nil },
