@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
@@ -25,6 +26,16 @@ func sweep() {
 type claimed struct {
 	dir     string // "" if there is none
 	release func()
+}
+
+// placed makes the folder of a job with a Place. Where that is in use it has another name.
+func placed(number uint64) (claimed, error) {
+	if dir := filepath.Join(os.TempDir(), fmt.Sprint(placeName, number)); number > 0 {
+		if release, err := claim.Named(dir, sandbox.Remove); err == nil {
+			return claimed{dir, release}, nil
+		}
+	}
+	return newClaimed(placeName)
 }
 
 // newClaimed makes a folder whose name begins so.

@@ -48,6 +48,10 @@ type Job struct {
 	// that it has no network at all. Under [isolation.None] every network is open, and every user of this machine can
 	// connect to the address; see [Editor.CanReach].
 	Socket string
+	// Place and Time have a command that is run again find what it found: a folder of the same path, by a random number,
+	// and files of the same time. 0 means another folder each time, and the zero Time that of the run.
+	Place uint64
+	Time  time.Time
 	// Stop ends the command when it is closed, and what it left until then is read. nil means that nothing does.
 	Stop <-chan struct{}
 }
@@ -100,6 +104,37 @@ func (j *Job) furnish(home string) error {
 	return nil
 }
 
+func (j *Job) place() uint64 {
+	if j == nil {
+		return 0
+	}
+	return j.Place
+}
+
+// date gives what lies below dir, and in the layers, the job's time.
+func (j *Job) date(dir string, layers []sandbox.Layer) error {
+	if j == nil || j.Time.IsZero() {
+		return nil
+	}
+	dirs := []string{dir}
+	for i := range layers {
+		layers[i].Time = j.Time
+		dirs = append(dirs, layers[i].Upper)
+	}
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type()&fs.ModeSymlink == 0 {
+				err = os.Chtimes(at, j.Time, j.Time)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("command: setting the times of a job's files: %w", err)
+		}
+	}
+	return nil
+}
+
 // Edit runs the command on program. A command that fails, or leaves what cannot be read, is a fault of the Edit; an
 // error means that it could not be run.
 func (e *Editor) Edit(ctx context.Context, program string, job Job) (out Edit, err error) {
@@ -119,7 +154,7 @@ func (e *Editor) Edit(ctx context.Context, program string, job Job) (out Edit, e
 		return Edit{Fault: &eval.ProgramError{Reason: why}}, nil
 	}
 	if job.Socket != "" {
-		if run.relay, err = e.steps[0].plan.NewRelay(job.Socket); err != nil {
+		if run.relay, err = e.steps[0].plan.NewRelay(job.Socket, job.Place); err != nil {
 			return out, fmt.Errorf("command: %w", err)
 		}
 		defer run.relay.Close()

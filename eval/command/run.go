@@ -146,6 +146,9 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 	if err != nil {
 		return nil, err
 	}
+	if err := e.job.date(p.scratch, layers); err != nil {
+		return nil, err
+	}
 	o.takeOver(before)
 	contained := *s
 	contained.plan = s.plan.Layering(layers).Through(e.relay)
@@ -220,7 +223,7 @@ func (e *evaluation) cached() (layers []sandbox.Layer, err error) {
 // place makes a place for a step.
 func (e *evaluation) place(name string) (p place, err error) {
 	p.step = name
-	if p.folder, err = newClaimed(placeName); err != nil {
+	if p.folder, err = placed(e.job.place()); err != nil {
 		return p, err
 	}
 	e.places = append([]place{p}, e.places...)

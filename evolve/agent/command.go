@@ -162,13 +162,17 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 		return out, broken(ctx, err)
 	}
 	defer g.Close() // as above
+	at, err := placeOf(ctx, w)
+	if err != nil {
+		return out, err
+	}
 	m := &till{meter: newMeter(c.Bounds), work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
-	s := g.Open(gateway.SessionConfig{Ask: m.ask, Seed: w.Seed, Requests: 4, MaxTokens: m.MaxTokens})
+	s := g.Open(gateway.SessionConfig{Ask: m.ask, Seed: w.Seed, Requests: 4, MaxTokens: m.MaxTokens, Token: at.Token})
 	defer s.Close()
 	for _, v := range s.Env() {
 		job.Env = append(job.Env, strings.ReplaceAll(v, s.BaseURL(), "http://{address}"))
 	}
-	job.Socket, job.Stop = socket, m.stop
+	job.Socket, job.Stop, job.Place, job.Time = socket, m.stop, at.Number, at.Time
 	out, err = c.Editor.Edit(ctx, program, job)
 	m.end("the agent ended by itself", nil)
 	m.drain(ctx)
@@ -194,7 +198,10 @@ type till struct {
 	work  *evolve.Work
 	trace *llm.Trace    // of the child, by which a call is not sent once the run is coming to an end
 	stop  chan struct{} // closed to end the agent
-	err   error         // that ended the run; guarded by mu
+
+	// Guarded by mu:
+	err    error         // that ended the run
+	before []llm.Message // of the last request
 }
 
 // ask answers a request of the agent.
@@ -204,7 +211,11 @@ func (t *till) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		t.end(why, nil)
 		return llm.Reply{}, errors.New(why)
 	}
-	reply, err := t.work.Ask(llm.WithTrace(ctx, t.trace), "agent", nil, req)
+	err := t.compare(ctx, req)
+	var reply llm.Reply
+	if err == nil {
+		reply, err = t.work.Ask(llm.WithTrace(ctx, t.trace), "agent", nil, req)
+	}
 	settle(reply.Attempts)
 	t.work.Note(told(reply, err))
 	limit, refused := evolve.Refused(err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // A Layer shows the folder Base to a contained process in the place of the folder Target, with what Upper holds on top
@@ -18,6 +19,8 @@ type Layer struct {
 	// was called. None of them leads through a link.
 	Deleted, Cleared []string
 	ReadOnly         bool // the process can change nothing there
+	// Time is that of folders in which something is hidden; the zero Time means when that was done.
+	Time time.Time
 }
 
 // Clear prepares Upper to hide the folders of Cleared: they are there, and hide what Base has in them, until a process

@@ -60,7 +60,7 @@ func relayed(t *testing.T, p *Plan, serve func(net.Conn), do, argument string) (
 			})
 		}
 	})
-	r, err := p.NewRelay(path)
+	r, err := p.NewRelay(path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +443,7 @@ var abandoned []net.Conn // so that no finalizer closes them
 // Without a network namespace there is no relay, and no network either. With isolation.None there is one of this machine.
 func TestRelayNeedsANamespace(t *testing.T) {
 	p := planWithout(t, []isolation.Mechanism{NetNS})
-	if _, err := p.NewRelay("/s"); err == nil || !strings.Contains(err.Error(),
+	if _, err := p.NewRelay("/s", 0); err == nil || !strings.Contains(err.Error(),
 		"network namespace, which is missing (left out)") {
 		t.Errorf("got %v", err)
 	}
@@ -454,7 +454,7 @@ func TestRelayNeedsANamespace(t *testing.T) {
 		conn.Close()
 		t.Errorf("%s still listens", r.Address())
 	}
-	r, err := planWithout(t, nil).NewRelay("/s")
+	r, err := planWithout(t, nil).NewRelay("/s", 0)
 	if err != nil {
 		t.Skip(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -30,6 +29,8 @@ type SessionConfig struct {
 	MaxTokens int
 	// Seed is what seeds of requests without one are derived from, so that a session that is made again asks for the same.
 	Seed uint32
+	// Token is the session's key, which must be hard to guess; "" means a random one.
+	Token string
 }
 
 // A Session is an agent's access to a [Gateway]. It is safe for concurrent use.
@@ -74,10 +75,8 @@ func (g *Gateway) Open(cfg SessionConfig) *Session {
 	}
 	cfg.Model = cmp.Or(cfg.Model, "model")
 	cfg.Requests = max(1, cmp.Or(cfg.Requests, 32))
-	var secret [32]byte
-	rand.Read(secret[:]) // never fails
 	s := &Session{
-		g: g, cfg: cfg, token: "sk-" + hex.EncodeToString(secret[:]),
+		g: g, cfg: cfg, token: cmp.Or(cfg.Token, "sk-"+rand.Text()),
 		slots: make(chan struct{}, cfg.Requests), turns: make(chan struct{}, cfg.Requests),
 		calls: make(map[digest]*call), seen: make(map[digest]uint32),
 	}

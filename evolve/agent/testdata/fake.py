@@ -71,6 +71,12 @@ if "many" in words:  # goes on asking, whatever it is told
             time.sleep(0.01)
         open("answer.txt", "w").write("%d\n" % number)
     sys.exit("nothing ended it")
+if "where" in words:  # asks with all that it finds
+    for i in range(4):
+        found = subprocess.run("pwd; ls -la --full-time . $HOME $HOME/earlier; ls -l --full-time ..; env | sort", shell=True, capture_output=True, text=True)
+        number = int(openai("n%d\n" % i + found.stdout, False))
+    open("answer.txt", "w").write("%d\n" % number)
+    sys.exit()
 if "forks" in words:  # leaves a process that asks on and writes
     subprocess.Popen([sys.executable, __file__, "many"], stdin=subprocess.PIPE, start_new_session=True).stdin.write(prompt.encode())
 if "key" in words:  # looks for the real key
