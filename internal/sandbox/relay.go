@@ -15,10 +15,10 @@ import (
 // which nothing else is.
 const relayAddress = "127.0.0.1:80"
 
-// mostRelayed bounds the connections of a relay at once, each of which takes two descriptors of this process. Further
-// ones wait, and beyond mostWaiting the kernel may reset them.
+// mostRelayed bounds the connections of a relay at once, each of which takes two descriptors of this process, and one
+// more where the server is in it. Further ones wait, and beyond mostWaiting the kernel may reset them.
 const (
-	mostRelayed = 64
+	mostRelayed = 32
 	mostWaiting = 4096
 )
 
@@ -146,7 +146,8 @@ func (r *Relay) forward(in net.Conn) {
 
 // pass copies what from sends, and then closes that half of to. Where that fails both ends are of no use any more.
 func (r *Relay) pass(to, from net.Conn) {
-	_, err := io.Copy(to, from)
+	// Without their own ways to copy, which take four descriptors more for a pipe each way.
+	_, err := io.Copy(struct{ io.Writer }{to}, struct{ io.Reader }{from})
 	half, ok := to.(interface{ CloseWrite() error })
 	if err == nil && ok && half.CloseWrite() == nil {
 		return

@@ -358,10 +358,14 @@ func TestRelayForwards(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	var mu sync.Mutex
-	cut := 0
+	cut, most := 0, 0
+	before := descriptors()
 	floods := func(conn net.Conn) { // until the other end is gone
 		buf := make([]byte, 1<<20)
 		for {
+			mu.Lock()
+			most = max(most, descriptors())
+			mu.Unlock()
 			if _, err := conn.Write(buf); err != nil {
 				mu.Lock()
 				cut++
@@ -373,6 +377,15 @@ func TestRelayForwards(t *testing.T) {
 	if out, _ := relayed(t, p, floods, "abandon", ""); out != "left open" || cut != 20 {
 		t.Errorf("%q, %d connections were cut", out, cut)
 	}
+	if most > before+3*20+30 {
+		t.Errorf("20 connections took %d descriptors", most-before)
+	}
+}
+
+// descriptors returns how many this process has open.
+func descriptors() int {
+	all, _ := os.ReadDir("/proc/self/fd")
+	return len(all)
 }
 
 func many(argument string) string {
