@@ -49,7 +49,7 @@ func (c content) text() (string, error) {
 	var texts []string
 	for i, b := range c {
 		switch b.Type {
-		case "text":
+		case "text", "input_text", "output_text":
 			texts = append(texts, b.Text)
 		case "refusal":
 			texts = append(texts, b.Refusal)

@@ -56,8 +56,11 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	path = "/" + path
 	var d dialect = chat{}
-	if strings.HasPrefix(path, "/messages") {
+	switch {
+	case strings.HasPrefix(path, "/messages"):
 		d = messages{}
+	case path == "/responses":
+		d = responses{}
 	}
 	if !local(r.Host) || !fromHere(r.Header.Get("Origin")) {
 		g.refuse(w, d, forbidden("only local programs are served"))
@@ -74,11 +77,12 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		g.writeJSON(w, s.models())
 	case strings.HasPrefix(route, "GET /models/"):
 		g.writeJSON(w, s.model())
-	case route == "POST /chat/completions", route == "POST /messages", route == "POST /messages/count_tokens":
+	case route == "POST /chat/completions", route == "POST /responses", route == "POST /messages",
+		route == "POST /messages/count_tokens":
 		s.answer(w, r, d, strings.HasSuffix(path, "count_tokens"))
 	default:
 		g.refuse(w, d, &failure{status: http.StatusNotFound, kind: "not_found_error",
-			message: "not served: " + route + "; there are POST /v1/chat/completions, POST /v1/messages and GET /v1/models"})
+			message: "not served: " + route + "; there are POST /v1/chat/completions, /v1/responses and /v1/messages, and GET /v1/models"})
 	}
 }
 

@@ -14,6 +14,7 @@ type stream struct {
 	rc       *http.ResponseController
 	patience time.Duration
 	begun    bool
+	number   int   // of the next event, where events have numbers
 	err      error // the first, after which nothing is written
 }
 
