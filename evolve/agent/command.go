@@ -198,10 +198,7 @@ type till struct {
 	work  *evolve.Work
 	trace *llm.Trace    // of the child, by which a call is not sent once the run is coming to an end
 	stop  chan struct{} // closed to end the agent
-
-	// Guarded by mu:
-	err    error         // that ended the run
-	before []llm.Message // of the last request
+	err   error         // that ended the run; guarded by mu
 }
 
 // ask answers a request of the agent.

@@ -78,21 +78,6 @@ func (b block) unknown() error {
 		b.Type)
 }
 
-// A textList is a text or a list of texts.
-type textList []string
-
-// UnmarshalJSON reads either form, or null.
-func (l *textList) UnmarshalJSON(raw []byte) error {
-	if raw[0] == '"' {
-		*l = textList{""}
-		return json.Unmarshal(raw, &(*l)[0])
-	}
-	var texts []string
-	err := json.Unmarshal(raw, &texts)
-	*l = texts
-	return err
-}
-
 // schema returns the schema of a tool's arguments as it is sent on, "" if there is none.
 func schema(raw json.RawMessage) (string, error) {
 	s := strings.TrimSpace(string(raw))

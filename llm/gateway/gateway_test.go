@@ -138,15 +138,7 @@ func TestWhoIsServed(t *testing.T) {
 		{"half a token", s, "POST", messagesPath, map[string]string{"X-Api-Key": s.Token()[:20]}, 401},
 		{"another session's token", s, "POST", chatPath, map[string]string{"X-Api-Key": closed.Token()}, 401},
 		{"a session that has ended", closed, "POST", chatPath, nil, 403},
-		{"a name that was bound to loopback", s, "POST", chatPath, map[string]string{"Host": "evil.example"}, 403},
-		{"the same with a port", s, "POST", chatPath, map[string]string{"Host": "evil.example:80"}, 403},
-		{"a name that only begins like ours", s, "POST", chatPath, map[string]string{"Host": "127.0.0.1.evil.example"}, 403},
-		{"localhost", s, "POST", chatPath, map[string]string{"Host": "localhost:1"}, 200},
-		{"a page of another site", s, "POST", chatPath, map[string]string{"Origin": "https://evil.example"}, 403},
-		{"a page without an origin", s, "POST", chatPath, map[string]string{"Origin": "null"}, 403},
-		{"a browser that asks whether it may", s, "OPTIONS", chatPath, map[string]string{"Origin": "https://evil.example"},
-			403},
-		{"a path that is not served", s, "POST", "/v1/responses", nil, 404},
+		{"a path that is not served", s, "POST", "/v1/embeddings", nil, 404},
 		{"a method that is not served", s, "GET", chatPath, nil, 404},
 		{"a path that climbs", s, "POST", "/v1/../../etc/passwd", nil, 404},
 	} {
@@ -254,7 +246,7 @@ func TestRequests(t *testing.T) {
 
 // What cannot be passed on is refused, with the place in the request, and costs no call.
 func TestRefusals(t *testing.T) {
-	s, a := open(t, gateway.Bounded(1<<16, 0, 0, 0), says("hello"))
+	s, a := open(t, gateway.Bounded(1<<16, 0, 0), says("hello"))
 	chat := func(fields string) string { return strings.TrimSuffix(chatBody, "}") + "," + fields + "}" }
 	messages := func(fields string) string { return strings.TrimSuffix(messagesBody, "}") + "," + fields + "}" }
 	user := func(content string) string {
@@ -486,7 +478,7 @@ func TestAnswersAreKeptForARetry(t *testing.T) {
 // Closing a session cancels its calls, tells its clients, and leaves other sessions alone.
 func TestClose(t *testing.T) {
 	h := hold()
-	g := listen(t, gateway.Bounded(0, 0, 0, 5*time.Millisecond))
+	g := listen(t, gateway.Bounded(0, 0, 5*time.Millisecond))
 	s := g.Open(gateway.SessionConfig{Ask: h.ask})
 	other := g.Open(gateway.SessionConfig{Ask: says("hello")})
 	results := make(chan string, 2)
@@ -553,9 +545,9 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// Clients that send slowly, and more connections than are served, hold up nobody.
+// Clients that send slowly hold up nobody.
 func TestHostileConnections(t *testing.T) {
-	s, _ := open(t, gateway.Bounded(0, 20, 500*time.Millisecond, 0), says("hello"))
+	s, _ := open(t, gateway.Bounded(0, 500*time.Millisecond, 0), says("hello"))
 	address := strings.TrimPrefix(s.BaseURL(), "http://")
 	dial := func(text string) net.Conn {
 		conn, err := net.Dial("tcp", address)
@@ -576,23 +568,8 @@ func TestHostileConnections(t *testing.T) {
 			t.Errorf("%s: %v", reason, err) // it ends, as the server closes the connection
 		}
 	}
-	var idle []net.Conn
-	for range 200 {
-		idle = append(idle, dial(""))
-	}
-	for _, conn := range idle {
-		conn.Close()
-	}
-	for { // until the server has noticed
-		resp, err := http.DefaultClient.Do(client{t, s, nil}.request(t.Context(), "POST", chatPath, chatBody))
-		if err != nil {
-			continue
-		}
-		resp.Body.Close()
-		if resp.StatusCode != 200 {
-			t.Errorf("afterwards: %s", resp.Status)
-		}
-		return
+	if resp, text := (client{t, s, nil}).do("POST", chatPath, chatBody); resp.StatusCode != 200 {
+		t.Errorf("afterwards: %d %s", resp.StatusCode, text)
 	}
 }
 

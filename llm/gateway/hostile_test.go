@@ -258,18 +258,16 @@ func TestCloseWithCallsThatWait(t *testing.T) {
 
 // A client that is refused before its body is read does not keep its connection by sending none.
 func TestRefusedWithoutBody(t *testing.T) {
-	g := listen(t, gateway.Bounded(0, 0, 3*time.Second, 0))
+	g := listen(t, gateway.Bounded(0, 3*time.Second, 0))
 	s := g.Open(gateway.SessionConfig{Ask: says("hello")})
 	ended := g.Open(gateway.SessionConfig{Ask: says("hello")})
 	ended.Close()
 	var all sync.WaitGroup
 	defer all.Wait()
 	for reason, tt := range map[string]struct{ head, status string }{
-		"a host":               {"POST /v1/messages HTTP/1.1\r\nHost: evil.example", "403"},
-		"an origin":            {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nOrigin: null", "403"},
 		"no token":             {"POST /v1/messages HTTP/1.1\r\nHost: localhost", "401"},
 		"a session that ended": {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + ended.Token(), "403"},
-		"a path":               {"POST /v1/responses HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token(), "404"},
+		"a path":               {"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token(), "404"},
 		"an encoding": {"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nX-Api-Key: " +
 			s.Token(), "400"},
 		"a list, with a body":    {"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: " + s.Token(), "200"},
@@ -304,7 +302,7 @@ func dial(t *testing.T, s *gateway.Session) net.Conn {
 
 // A client that reads no answer is given up, whatever it asks for.
 func TestClientsThatDoNotRead(t *testing.T) {
-	s, _ := open(t, gateway.Bounded(0, 0, 500*time.Millisecond, 0), says("hello"))
+	s, _ := open(t, gateway.Bounded(0, 500*time.Millisecond, 0), says("hello"))
 	count := fmt.Sprintf("POST /v1/messages/count_tokens HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
 		s.Token(), len(messagesBody), messagesBody)
 	var all sync.WaitGroup

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -132,12 +133,9 @@ func (a *ask) take(item inputItem) (err error) {
 	return err
 }
 
-// fields are those of an object of an answer.
-type fields map[string]any
-
 // response is the answer in a state, with the items of its output.
-func (a answer) response(status string, output []any) fields {
-	r := fields{"id": "resp_" + a.id, "object": "response", "created_at": 1_700_000_000, "model": a.model,
+func (a answer) response(status string, output []fields) fields {
+	r := fields{"id": "resp_" + a.id, "object": "response", "created_at": created, "model": a.model,
 		"status": status, "output": output, "error": nil, "incomplete_details": nil, "parallel_tool_calls": true,
 		"tool_choice": "auto", "tools": []any{}}
 	switch {
@@ -155,30 +153,19 @@ func (a answer) response(status string, output []any) fields {
 	return r
 }
 
-// textItem and callItem are the items of an output, as they begin if the text is "".
-func (a answer) textItem(text string) fields {
-	return fields{"type": "message", "id": "msg_" + a.id, "role": llm.Assistant, "status": "completed",
-		"content": []any{outputText(text)}}
-}
-
-func (a answer) callItem(i int, arguments string) fields {
-	c := a.calls[i]
-	return fields{"type": "function_call", "id": fmt.Sprintf("fc_%s_%d", a.id, i), "call_id": c.ID, "name": c.Name,
-		"arguments": arguments, "status": "completed"}
-}
-
 func outputText(text string) fields {
 	return fields{"type": "output_text", "text": text, "annotations": []any{}}
 }
 
 // items returns the output.
-func (a answer) items() []any {
-	output := []any{}
+func (a answer) items() (output []fields) {
 	if a.text != "" || len(a.calls) == 0 {
-		output = append(output, a.textItem(a.text))
+		output = []fields{{"type": "message", "id": "msg_" + a.id, "role": llm.Assistant, "status": "completed",
+			"content": []any{outputText(a.text)}}}
 	}
 	for i, c := range a.calls {
-		output = append(output, a.callItem(i, c.Arguments))
+		output = append(output, fields{"type": "function_call", "id": fmt.Sprintf("fc_%s_%d", a.id, i), "call_id": c.ID,
+			"name": c.Name, "arguments": c.Arguments, "status": "completed"})
 	}
 	return output
 }
@@ -190,7 +177,7 @@ func (responses) alive(s *stream, a answer, first bool) {
 	if first {
 		kind = "response.created"
 	}
-	s.numbered(kind, fields{"response": a.response("in_progress", []any{})})
+	s.numbered(kind, fields{"response": a.response("in_progress", []fields{})})
 }
 
 func (d responses) events(s *stream, a answer, alive bool) {
@@ -198,29 +185,26 @@ func (d responses) events(s *stream, a answer, alive bool) {
 		d.alive(s, a, true)
 	}
 	for at, item := range a.items() {
-		item := item.(fields)
+		kind, field, text, part := "response.output_text", "text", a.text, outputText("")
+		if arguments, ok := item["arguments"].(string); ok {
+			kind, field, text, part = "response.function_call_arguments", "arguments", arguments, nil
+		}
 		of := func(more fields) fields {
-			more["item_id"], more["output_index"] = item["id"], at
+			more["item_id"], more["output_index"], more["content_index"] = item["id"], at, 0
 			return more
 		}
-		if text, ok := item["arguments"].(string); ok {
-			begun := a.callItem(len(a.calls)-len(a.items())+at, "")
-			s.numbered("response.output_item.added", fields{"output_index": at, "item": begun})
-			for _, piece := range pieces(text) {
-				s.numbered("response.function_call_arguments.delta", of(fields{"delta": piece}))
-			}
-			s.numbered("response.function_call_arguments.done", of(fields{"arguments": text}))
+		begun := maps.Clone(item)
+		if part == nil {
+			begun["arguments"] = ""
 		} else {
-			begun := a.textItem("")
 			begun["content"] = []any{}
-			s.numbered("response.output_item.added", fields{"output_index": at, "item": begun})
-			s.numbered("response.content_part.added", of(fields{"content_index": 0, "part": outputText("")}))
-			for _, piece := range pieces(a.text) {
-				s.numbered("response.output_text.delta", of(fields{"content_index": 0, "delta": piece}))
-			}
-			s.numbered("response.output_text.done", of(fields{"content_index": 0, "text": a.text}))
-			s.numbered("response.content_part.done", of(fields{"content_index": 0, "part": outputText(a.text)}))
 		}
+		s.numbered("response.output_item.added", fields{"output_index": at, "item": begun})
+		if part != nil {
+			s.numbered("response.content_part.added", of(fields{"part": part}))
+		}
+		s.numbered(kind+".delta", of(fields{"delta": text}))
+		s.numbered(kind+".done", of(fields{field: text}))
 		s.numbered("response.output_item.done", fields{"output_index": at, "item": item})
 	}
 	r := a.response("completed", a.items())
@@ -228,7 +212,7 @@ func (d responses) events(s *stream, a answer, alive bool) {
 }
 
 func (responses) broken(s *stream, f *failure) {
-	r := answer{}.response("failed", []any{})
+	r := answer{}.response("failed", []fields{})
 	r["error"] = fields{"code": f.code, "message": f.message}
 	s.numbered("response.failed", fields{"response": r})
 }

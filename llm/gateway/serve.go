@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -19,11 +17,10 @@ import (
 // An ask is a request in neither dialect.
 type ask struct {
 	llm.Request
-	seeded bool     // whether the client gave a seed
-	stream bool     // whether the answer is streamed
-	usage  bool     // whether the stream ends with usage, in OpenAI's dialect
-	stops  []string // texts before which the answer ends
-	single bool     // whether at most one tool may be called
+	seeded bool // whether the client gave a seed
+	stream bool // whether the answer is streamed
+	usage  bool // whether the stream ends with usage, in OpenAI's dialect
+	single bool // whether at most one tool may be called
 }
 
 // A dialect is a protocol of clients.
@@ -42,8 +39,8 @@ type dialect interface {
 	overloaded() int
 }
 
-// serve serves every request. A browser that was led here by a page is turned away by its Host and its Origin. A
-// client that is refused has the same time as others to send its body and to take in the answer.
+// serve serves every request that has a token, which no page in a browser has. A client that is refused has the same time
+// as others to send its body and to take in the answer.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	g.renew(w)
 	if r.ContentLength != 0 { // until the body is read
@@ -61,10 +58,6 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		d = messages{}
 	case path == "/responses":
 		d = responses{}
-	}
-	if !local(r.Host) || !fromHere(r.Header.Get("Origin")) {
-		g.refuse(w, d, forbidden("only local programs are served"))
-		return
 	}
 	s, err := g.session(r)
 	if err != nil {
@@ -84,27 +77,6 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, d, &failure{status: http.StatusNotFound, kind: "not_found_error",
 			message: "not served: " + route + "; there are POST /v1/chat/completions, /v1/responses and /v1/messages, and GET /v1/models"})
 	}
-}
-
-// local reports whether host, of a Host header, names this machine.
-func local(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	switch strings.Trim(host, "[]") {
-	case "127.0.0.1", "localhost", "::1":
-		return true
-	}
-	return false
-}
-
-// fromHere reports whether origin is absent, or a page of this machine.
-func fromHere(origin string) bool {
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && local(u.Host)
 }
 
 // session returns the session whose token r has.
