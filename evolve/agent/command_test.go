@@ -132,6 +132,7 @@ func TestCommand(t *testing.T) {
 		{"key", true, 4, 10, ""},
 		{"network " + port, true, 4, 10, ""},
 		{"outside", true, 4, 10, ""},
+		{"terminal", true, 4, 10, ""},
 		{"fails", true, 4, 10, ""},
 		{"earlier", true, 4, 10, ""},
 		{"frozen", false, 4, 0, "frozen"},

@@ -95,6 +95,13 @@ if "network" in words:
     refused(lambda: connect("127.0.0.1", int(words[-1])))  # a server of the host
     refused(lambda: connect("192.0.2.1", 80))
     refused(lambda: socket.getaddrinfo("example.com", 80))
+if "terminal" in words:
+    import pty
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execvp("sh", ["sh", "-c", "tty && test -t 0 && exit 7"])
+    time.sleep(0.1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7 and os.read(fd, 100).startswith(b"/dev/pts/"), "no terminal"
 if "outside" in words:
     refused(lambda: open("/etc/evoalloc-was-here", "w"))
     refused(lambda: open(os.path.expanduser("~root/evoalloc-was-here"), "w"))
