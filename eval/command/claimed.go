@@ -17,9 +17,8 @@ const (
 
 // sweep removes the temporary folders of killed processes.
 func sweep() {
-	for _, name := range []string{placeName, layerName} {
-		claim.Sweep(os.TempDir(), name, sandbox.Remove)
-	}
+	claim.Sweep(os.TempDir(), placeName, sandbox.Remove)
+	claim.Sweep(os.TempDir(), layerName, sandbox.Remove)
 }
 
 // A claimed is a temporary folder that other processes leave alone until this one removes it, or has ended.
@@ -28,9 +27,10 @@ type claimed struct {
 	release func()
 }
 
-// placed makes the folder of a job with a Place. Where that is in use it has another name.
-func placed(number uint64) (claimed, error) {
-	if dir := filepath.Join(os.TempDir(), fmt.Sprint(placeName, number)); number > 0 {
+// placed makes the folder of a step, where the job says if that is free.
+func placed(job *Job) (claimed, error) {
+	if job != nil && job.Place > 0 {
+		dir := filepath.Join(os.TempDir(), fmt.Sprint(placeName, job.Place))
 		if release, err := claim.Named(dir, sandbox.Remove); err == nil {
 			return claimed{dir, release}, nil
 		}

@@ -48,8 +48,7 @@ type Job struct {
 	// that it has no network at all. Under [isolation.None] every network is open, and every user of this machine can
 	// connect to the address; see [Editor.CanReach].
 	Socket string
-	// Place and Time have a command that is run again find what it found: a folder of the same path, by a random number,
-	// and files of the same time. 0 means another folder each time, and the zero Time that of the run.
+	// Place, a random number, and Time have a command that is run again find the same paths and times. 0 means others.
 	Place uint64
 	Time  time.Time
 	// Stop ends the command when it is closed, and what it left until then is read. nil means that nothing does.
@@ -99,37 +98,6 @@ func (j *Job) furnish(home string) error {
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return fmt.Errorf("command: writing a file of Job.Home: %w", err)
-		}
-	}
-	return nil
-}
-
-func (j *Job) place() uint64 {
-	if j == nil {
-		return 0
-	}
-	return j.Place
-}
-
-// date gives what lies below dir, and in the layers, the job's time.
-func (j *Job) date(dir string, layers []sandbox.Layer) error {
-	if j == nil || j.Time.IsZero() {
-		return nil
-	}
-	dirs := []string{dir}
-	for i := range layers {
-		layers[i].Time = j.Time
-		dirs = append(dirs, layers[i].Upper)
-	}
-	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type()&fs.ModeSymlink == 0 {
-				err = os.Chtimes(at, j.Time, j.Time)
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("command: setting the times of a job's files: %w", err)
 		}
 	}
 	return nil

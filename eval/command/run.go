@@ -146,8 +146,10 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 	if err != nil {
 		return nil, err
 	}
-	if err := e.job.date(p.scratch, layers); err != nil {
-		return nil, err
+	if e.job != nil {
+		if err := sandbox.Date(e.job.Time, p.scratch, layers); err != nil {
+			return nil, fmt.Errorf("command: %w", err)
+		}
 	}
 	o.takeOver(before)
 	contained := *s
@@ -223,7 +225,7 @@ func (e *evaluation) cached() (layers []sandbox.Layer, err error) {
 // place makes a place for a step.
 func (e *evaluation) place(name string) (p place, err error) {
 	p.step = name
-	if p.folder, err = placed(e.job.place()); err != nil {
+	if p.folder, err = placed(e.job); err != nil {
 		return p, err
 	}
 	e.places = append([]place{p}, e.places...)

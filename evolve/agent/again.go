@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"log/slog"
-	"math"
-	"math/big"
+	random "math/rand/v2"
 	"strings"
 	"time"
 
@@ -27,8 +26,7 @@ type place struct {
 // placeOf returns the place of a session, which the journal keeps.
 func placeOf(ctx context.Context, w *evolve.Work) (p place, err error) {
 	text, err := w.Remember(ctx, "place", func(context.Context) (string, error) {
-		number, _ := rand.Int(rand.Reader, big.NewInt(math.MaxInt64)) // which never fails
-		text, err := json.Marshal(place{number.Uint64(), time.Now().Truncate(time.Second), "sk-" + rand.Text()})
+		text, err := json.Marshal(place{random.Uint64N(1<<63) + 1, time.Now().Truncate(time.Second), "sk-" + rand.Text()})
 		return string(text), err
 	})
 	if err == nil {

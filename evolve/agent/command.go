@@ -52,9 +52,8 @@ func (c *Command) Name() string { return "agent" }
 // String prints what decides a session but the model.
 func (c *Command) String() string {
 	b := c.Bounds.filled()
-	return fmt.Sprintf("agent.Command(%v, calls=%d, tokens=%d, money=%v, own=%s, instruction=%q)", c.Editor, b.Calls,
-		b.Tokens,
-		b.Money, c.Own.Key, c.Instruction)
+	return fmt.Sprintf("agent.Command(%v, calls=%d, tokens=%d, money=%v, own=%s, instruction=%q)",
+		c.Editor, b.Calls, b.Tokens, b.Money, c.Own.Key, c.Instruction)
 }
 
 // Brief has the child made by a session on the parent. The agent finds the members of the archive, and the newest

@@ -154,9 +154,8 @@ func (s *session) act(ctx context.Context, reply llm.Reply) error {
 		}
 		s.messages = append(s.messages, llm.Message{Role: llm.ToolResult, CallID: c.ID, Content: result})
 	}
-	status := fmt.Sprintf("[call %d of %d, %d of %d tokens, try %d of %d]", s.calls, s.bounds.Calls, s.bounds.spent.tokens,
-		s.bounds.Tokens,
-		s.tries, max(0, s.bounds.Tries))
+	status := fmt.Sprintf("[call %d of %d, %d of %d tokens, try %d of %d]", s.calls, s.bounds.Calls,
+		s.bounds.spent.tokens, s.bounds.Tokens, s.tries, max(0, s.bounds.Tries))
 	if left > 0 {
 		status = fmt.Sprintf("[%d more calls are not done: a reply has at most %d]\n", left, mostCalls) + status
 	}

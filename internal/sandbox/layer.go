@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,4 +44,29 @@ func (p *Plan) Layering(layers []Layer) *Plan {
 	q := *p
 	q.layers = append(slices.Clone(p.layers), layers...)
 	return &q
+}
+
+// Date gives what lies below dir, and in the layers, the time at, so that a process that is started again finds no other
+// times. The zero Time changes nothing.
+func Date(at time.Time, dir string, layers []Layer) error {
+	if at.IsZero() {
+		return nil
+	}
+	dirs := []string{dir}
+	for i := range layers {
+		layers[i].Time = at
+		dirs = append(dirs, layers[i].Upper)
+	}
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type()&fs.ModeSymlink == 0 {
+				err = os.Chtimes(path, at, at)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("sandbox: setting the times of files: %w", err)
+		}
+	}
+	return nil
 }

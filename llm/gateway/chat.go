@@ -17,7 +17,6 @@ type chatRequest struct {
 	Messages       []chatMessage   `json:"messages"`
 	Tools          []chatTool      `json:"tools"`
 	ToolChoice     json.RawMessage `json:"tool_choice"`
-	Functions      []any           `json:"functions"`
 	Parallel       *bool           `json:"parallel_tool_calls"`
 	Seed           *int64          `json:"seed"`
 	Temperature    *float64        `json:"temperature"`
@@ -25,7 +24,6 @@ type chatRequest struct {
 	MaxTokens      *int            `json:"max_tokens"`
 	MaxCompletion  *int            `json:"max_completion_tokens"`
 	N              *int            `json:"n"`
-	Logprobs       bool            `json:"logprobs"`
 	ResponseFormat struct {
 		Type string `json:"type"`
 	} `json:"response_format"`
@@ -108,10 +106,6 @@ func (r *chatRequest) check() error {
 	switch {
 	case r.N != nil && *r.N != 1:
 		return invalid("n: only one choice is given")
-	case len(r.Functions) > 0:
-		return invalid("functions: use tools")
-	case r.Logprobs:
-		return invalid("logprobs: not known here")
 	case choice != "" && choice != "null" && choice != `"auto"`:
 		return invalid(`tool_choice: only "auto" can be had`)
 	case r.ResponseFormat.Type != "" && r.ResponseFormat.Type != "text":

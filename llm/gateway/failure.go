@@ -105,10 +105,9 @@ func (f *failure) write(w http.ResponseWriter, overloaded int) {
 	if f.after > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.after.Seconds()))))
 	}
-	status := f.status
-	if status == statusOverloaded {
-		status = overloaded
+	if f.status != statusOverloaded {
+		overloaded = f.status
 	}
-	w.WriteHeader(status)
+	w.WriteHeader(overloaded)
 	w.Write(f.body())
 }

@@ -262,7 +262,6 @@ func TestRefusals(t *testing.T) {
 		{chatPath, `{}`, 400, "messages: at least one"},
 		{messagesPath, `{"system":"a"}`, 400, "messages: at least one"},
 		{chatPath, chat(`"n":2`), 400, "n: only one choice"},
-		{chatPath, chat(`"logprobs":true`), 400, "logprobs"},
 		{chatPath, chat(`"tool_choice":"required"`), 400, "tool_choice"},
 		{chatPath, chat(`"response_format":{"type":"json_schema"}`), 400, "response_format"},
 		{chatPath, chat(`"max_tokens":0`), 400, "max_tokens: at least 1"},

@@ -116,15 +116,23 @@ func (t *Task) Canonical(parent, program string) (made string, left []string, er
 			delete(now.Files, name)
 		}
 	}
+	p, err := t.onto(was, now)
+	if err == nil {
+		made, err = t.finish(parent, p)
+	}
+	return made, left, err
+}
+
+// onto returns was, changed file by file to what now is. Files with EVOLVE-BLOCK markers change between them alone.
+func (t *Task) onto(was, now patch.Patch) (patch.Patch, error) {
 	t.normalize(&now)
-	p := was.Clone()
+	made := was.Clone()
 	for _, name := range slices.Concat(was.Paths(), was.Deleted, now.Paths(), now.Deleted) {
-		if err := t.follow(&p, now, name); err != nil {
-			return "", left, err
+		if err := t.follow(&made, now, name); err != nil {
+			return was, err
 		}
 	}
-	made, err = t.finish(parent, p)
-	return made, left, err
+	return made, nil
 }
 
 // Rules says which files may be changed, for a prompt.

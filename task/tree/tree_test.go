@@ -435,6 +435,20 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
+// A whole program as a reply changes files with markers between them alone, as any other reply does.
+func TestWholeProgramKeepsMarkers(t *testing.T) {
+	tt := newTask(t)
+	marked := files["lib/marked.go"]
+	inside := strings.Replace(marked, "limit = 3", "limit = 4", 1)
+	reply := func(text string) string {
+		return task.Fence(patch.Patch{Base: tt.Base(), Files: map[string]string{"lib/marked.go": text}}.String(), "")
+	}
+	got, err := tt.Parse(reply(strings.ReplaceAll(inside, "fixed = 1", "fixed = 2")))
+	if want, err2 := tt.Parse(reply(inside)); err != nil || err2 != nil || got != want || strings.Contains(got, "fixed = 2") {
+		t.Errorf("%s, %v; want %s, %v", got, err, want, err2)
+	}
+}
+
 // What something else made of a program is held to the rules of replies, file by file.
 func TestCanonical(t *testing.T) {
 	tt := newTask(t)
