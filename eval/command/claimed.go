@@ -46,10 +46,14 @@ func newClaimed(name string) (c claimed, err error) {
 	return c, nil
 }
 
-func (c claimed) remove() error {
+// remove removes the folder, or leaves that to the next process.
+func (c claimed) remove(leave bool) error {
 	if c.dir == "" {
 		return nil
 	}
 	defer c.release()
+	if leave {
+		return nil
+	}
 	return sandbox.Remove(c.dir)
 }

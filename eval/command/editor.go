@@ -88,9 +88,6 @@ func newEditor(cfg Config, ms []isolation.Mechanism) (*Editor, error) {
 
 // furnish writes the files of a job's Home to the folder that the command has as its HOME.
 func (j *Job) furnish(home string) error {
-	if j == nil {
-		return nil
-	}
 	for name, text := range j.Home {
 		path := filepath.Join(home, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -104,7 +101,7 @@ func (j *Job) furnish(home string) error {
 }
 
 // Edit runs the command on program. A command that fails, or leaves what cannot be read, is a fault of the Edit; an
-// error means that it could not be run.
+// error means that it could not be run. What it left when ctx ended, perhaps many files, the next process removes.
 func (e *Editor) Edit(ctx context.Context, program string, job Job) (out Edit, err error) {
 	for _, v := range job.Env {
 		if !strings.Contains(v, "=") {
@@ -117,7 +114,7 @@ func (e *Editor) Edit(ctx context.Context, program string, job Job) (out Edit, e
 		}
 	}
 	run := evaluation{command: &e.command, program: program, job: &job}
-	defer func() { err = errors.Join(err, run.remove()) }()
+	defer func() { err = errors.Join(err, run.remove(ctx.Err() != nil)) }()
 	if why := run.fit(); why != "" {
 		return Edit{Fault: &eval.ProgramError{Reason: why}}, nil
 	}

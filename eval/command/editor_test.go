@@ -329,3 +329,29 @@ func TestEditorFindsNoSecret(t *testing.T) {
 		}
 	}
 }
+
+// Whoever waits for the end of a run does not wait until what an agent left is removed: the next process does it.
+func TestLeftToTheNextProcess(t *testing.T) {
+	cfg, _ := editing(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	cfg.Run = []string{"sh", "-c", "touch started; exec sleep 1000"}
+	e := editorWithout(t, cfg, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := e.Edit(ctx, patch.Patch{Base: "test"}.String(), Job{}); err == nil {
+		t.Error("an agent that was canceled has no error")
+	}
+	left := func() int {
+		all, err := filepath.Glob(filepath.Join(os.TempDir(), placeName+"*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if left() != 1 {
+		t.Errorf("%d folders are left", left())
+	}
+	if editorWithout(t, cfg, nil); left() != 0 {
+		t.Errorf("the next process leaves %d folders", left())
+	}
+}
