@@ -120,6 +120,10 @@ func (l *Loop) make(t task.Task, parent eval.Candidate, beside []task.Section, e
 		if err := l.Bounds.validate(); err != nil {
 			return "", broken(ctx, err)
 		}
-		return newSession(l, w, t, parent, beside, earlier).run(ctx)
+		s, err := newSession(ctx, l, w, t, parent, beside, earlier)
+		if err != nil {
+			return "", err
+		}
+		return s.run(ctx)
 	}
 }

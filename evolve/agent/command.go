@@ -161,11 +161,15 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 		return out, broken(ctx, err)
 	}
 	defer g.Close() // as above
+	meter, err := newMeter(ctx, c.Bounds, w)
+	if err != nil {
+		return out, err
+	}
 	at, err := placeOf(ctx, w)
 	if err != nil {
 		return out, err
 	}
-	m := &till{meter: newMeter(c.Bounds), work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
+	m := &till{meter: meter, work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
 	s := g.Open(gateway.SessionConfig{Ask: m.ask, Seed: w.Seed, Requests: 4, MaxTokens: m.MaxTokens, Token: at.Token})
 	defer s.Close()
 	for _, v := range s.Env() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -30,10 +31,12 @@ type cost struct {
 
 func (c cost) plus(d cost) cost { return cost{c.tokens + d.tokens, c.money + d.money} }
 
-func newMeter(b Bounds) *meter {
-	m := &meter{Bounds: b.filled()}
+// newMeter returns the meter of a session, which sets its calls aside in the run's budget.
+func newMeter(ctx context.Context, b Bounds, w *evolve.Work) (m *meter, err error) {
+	m = &meter{Bounds: b.filled()}
 	m.ended = sync.NewCond(&m.mu)
-	return m
+	m.Calls, err = w.Reserve(ctx, m.Calls)
+	return m, err
 }
 
 // worst returns the most that an attempt at req can cost.

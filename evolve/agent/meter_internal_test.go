@@ -2,6 +2,7 @@ package agent
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -14,7 +15,8 @@ func TestMeterOfCallsAtOnce(t *testing.T) {
 		prompt := func(bytes int) llm.Request {
 			return llm.Request{Messages: []llm.Message{{Role: llm.User, Content: strings.Repeat("x", bytes)}}}
 		}
-		m := newMeter(Bounds{Tokens: 50_000, MaxTokens: 1000})
+		m := &meter{Bounds: Bounds{Tokens: 50_000, MaxTokens: 1000}.filled()}
+		m.ended = sync.NewCond(&m.mu)
 		why, first := m.begin(prompt(30_000))
 		if why != "" {
 			t.Fatal(why)

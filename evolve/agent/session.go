@@ -34,14 +34,18 @@ type session struct {
 	done     bool // it was submitted
 }
 
-func newSession(l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, beside []task.Section,
-	earlier []program) *session {
+func newSession(ctx context.Context, l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, beside []task.Section,
+	earlier []program) (*session, error) {
 
-	s := &session{Loop: l, bounds: newMeter(l.Bounds), work: w, task: t, folder: folderOf(t), parent: parent.Program,
+	bounds, err := newMeter(ctx, l.Bounds, w)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{Loop: l, bounds: bounds, work: w, task: t, folder: folderOf(t), parent: parent.Program,
 		program: parent.Program, earlier: earlier}
 	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)},
 		{Role: llm.User, Content: s.first(parent, beside)}}
-	return s
+	return s, nil
 }
 
 // The most answers in a row that are no use before a session ends.

@@ -14,7 +14,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
 	"golang.org/x/tools/txtar"
 )
 
@@ -138,7 +137,7 @@ func (p Patch) check() error {
 
 // CheckPath returns an error unless name is the path of a file in a folder, from there and with slashes, that can be
 // made on every system and in a patch: no element is "..", ".git" or ends in a dot or a space, and no character is
-// invisible, and none begins with a hyphen.
+// invisible or an accent by itself, and none begins with a hyphen.
 func CheckPath(name string) error {
 	switch {
 	case !fs.ValidPath(name) || name == ".":
@@ -151,6 +150,8 @@ func CheckPath(name string) error {
 		return fmt.Errorf("the path %.200q has a character that not every system allows", name)
 	case strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }):
 		return fmt.Errorf("the path %.200q has a character that cannot be seen", name)
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Mn, r) }):
+		return fmt.Errorf("the path %.200q has an accent apart from its letter, which some systems join", name)
 	}
 	for element := range strings.SplitSeq(name, "/") {
 		stem, _, _ := strings.Cut(Fold(element), ".")
@@ -177,8 +178,8 @@ var shortGit = regexp.MustCompile(`(?i)^git~[0-9]+$`)
 var devices = strings.Fields("con prn aux nul com0 com1 com2 com3 com4 com5 com6 com7 com8 com9 " +
 	"lpt0 lpt1 lpt2 lpt3 lpt4 lpt5 lpt6 lpt7 lpt8 lpt9")
 
-// Fold returns what names share that differ in case alone, or in how Unicode composes their letters.
-func Fold(name string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(name))) }
+// Fold returns what names that differ in case alone share.
+func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // TextOf returns the text of a file as a patch has it, with an end of the last line. No patch can hold a file that is
 // too long or no such text.

@@ -146,7 +146,7 @@ func (m innerModel) Unwrap() llm.LLM { return m.LLM }
 // whatever order they begin. An evaluation's calls belong to it and not to a pull, because which of two pulls
 // that ask for it makes it is chance.
 func (s *Step) newCall(p purpose, req llm.Request, inner bool) *call {
-	c := &call{Step: s, purpose: p, req: req, books: s.Ledger.Call(req, inner)}
+	c := &call{Step: s, purpose: p, req: req, books: s.Ledger.Call(req, inner, s.grant)}
 	if s.Journal != nil {
 		digest := hexadecimal(req.Digest())
 		switch {

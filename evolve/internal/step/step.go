@@ -58,6 +58,7 @@ type Step struct {
 	// Of a session, whose step is within that of its child:
 	child   int    // its ID
 	session string // what its calls are named by in the journal; "" for no session
+	grant   *ledger.Grant
 
 	mu      sync.Mutex // of what follows: an arm may ask from several goroutines
 	account Account
