@@ -48,10 +48,10 @@ func (t *till) compare(ctx context.Context, req llm.Request) error {
 	text, err := t.work.Remember(ctx, what, func(context.Context) (string, error) { return strings.Join(now, " "), nil })
 	for i, was := range strings.Fields(text) {
 		if was != now[i] {
-			where := printable.Line(fmt.Sprintf("message %d of a %s: %.2000q", i+1, what, req.Messages[i].Content))
+			where := fmt.Sprintf("message %d of a %s: %.2000q", i+1, what, req.Messages[i].Content)
 			t.work.Note("asked otherwise than before the kill, first in " + where)
 			slog.Warn("agent: a session that is made again after a kill asks for something else, which is paid for again",
-				"differs", where)
+				"differs", printable.Line(where))
 			break
 		}
 	}
