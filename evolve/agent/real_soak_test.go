@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,11 +115,11 @@ func driving(t *testing.T) *till {
 				switch strings.ToLower(tool.Name) {
 				case "bash", "shell", "run_shell_command", "exec_command":
 					if len(steps) > 0 {
-						field := "command"
-						if tool.Name == "exec_command" {
-							field = "cmd"
-						}
-						arguments, _ := json.Marshal(map[string]any{field: steps[0], "description": "work", "is_background": false})
+						all := map[string]any{"command": steps[0], "cmd": steps[0], "description": "work", "is_background": false}
+						maps.DeleteFunc(all, func(field string, _ any) bool {
+							return !strings.Contains(tool.Parameters, `"`+field+`"`)
+						})
+						arguments, _ := json.Marshal(all)
 						return []llm.ToolCall{{Name: tool.Name, Arguments: string(arguments)}}
 					}
 				}
@@ -174,7 +175,7 @@ func TestRealAgents(t *testing.T) {
 				return
 			}
 			srv = driving(t)
-			dir, met := killtest.Killed(t, *kills, took, srv.URL, base, fmt.Sprint(i))
+			dir, met := killtest.Killed(t, *kills, took/2, srv.URL, base, fmt.Sprint(i))
 			lost := lost(t, filepath.Join(dir, "run.journal"))
 			t.Logf("%d of %d kills met a run, and %d calls were lost", met, *kills, lost)
 			if a.varies {
