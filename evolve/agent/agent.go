@@ -117,13 +117,10 @@ func (l *Loop) make(t task.Task, parent eval.Candidate, beside []task.Section, e
 	make func(context.Context, *evolve.Work) (string, error)) {
 
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
-		if err := l.Bounds.validate(); err != nil {
-			return "", broken(ctx, err)
-		}
-		s, err := newSession(ctx, l, w, t, parent, beside, earlier)
+		bounds, err := newMeter(ctx, l.Bounds, w)
 		if err != nil {
 			return "", err
 		}
-		return s.run(ctx)
+		return newSession(l, w, bounds, t, parent, beside, earlier).run(ctx)
 	}
 }

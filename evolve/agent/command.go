@@ -102,7 +102,7 @@ func (c *Command) validate() error {
 		return errors.New("agent: Command.Own has no Key, by which the attempts of an agent with a login of its own are " +
 			"named")
 	}
-	return c.Bounds.validate()
+	return nil
 }
 
 // made returns the program of an edit, or why there is none.
@@ -161,12 +161,9 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 		return out, broken(ctx, err)
 	}
 	defer g.Close() // as above
-	meter, err := newMeter(ctx, c.Bounds, w)
-	if err != nil {
-		return out, err
-	}
+	meter, bad := newMeter(ctx, c.Bounds, w)
 	at, err := placeOf(ctx, w)
-	if err != nil {
+	if err = cmp.Or(bad, err); err != nil {
 		return out, err
 	}
 	m := &till{meter: meter, work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}

@@ -20,7 +20,7 @@ type Folder interface {
 	// Canonical returns a program that something else made of parent as the task writes it, and fails as WithFile does. It
 	// leaves out new files that may not be made, and left says why each was.
 	Canonical(parent, program string) (made string, left []string, err error)
-	// Rules says which files may be changed, for a prompt; "" means all.
+	// Rules says which files may be changed, for a prompt, with an end of the last line; "" means all.
 	Rules() string
 }
 

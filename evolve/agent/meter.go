@@ -33,6 +33,9 @@ func (c cost) plus(d cost) cost { return cost{c.tokens + d.tokens, c.money + d.m
 
 // newMeter returns the meter of a session, which sets its calls aside in the run's budget.
 func newMeter(ctx context.Context, b Bounds, w *evolve.Work) (m *meter, err error) {
+	if err := b.validate(); err != nil {
+		return nil, broken(ctx, err)
+	}
 	m = &meter{Bounds: b.filled()}
 	m.ended = sync.NewCond(&m.mu)
 	m.Calls, err = w.Reserve(ctx, m.Calls)
@@ -65,8 +68,8 @@ func (b Bounds) used(req llm.Request, attempts []llm.Attempt) (sum cost) {
 	return sum
 }
 
-// begin sets aside what req may cost, once that fits beside the calls under way. It returns why the session may not
-// make the call, or "". settle ends a call that was begun.
+// begin sets aside what req may cost, once that fits beside the calls under way, or returns why the session may not make
+// the call. settle ends a call that was begun.
 func (m *meter) begin(req llm.Request) (why string, settle func([]llm.Attempt)) {
 	w := m.worst(req)
 	m.mu.Lock()

@@ -34,18 +34,14 @@ type session struct {
 	done     bool // it was submitted
 }
 
-func newSession(ctx context.Context, l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, beside []task.Section,
-	earlier []program) (*session, error) {
+func newSession(l *Loop, w *evolve.Work, bounds *meter, t task.Task, parent eval.Candidate, beside []task.Section,
+	earlier []program) *session {
 
-	bounds, err := newMeter(ctx, l.Bounds, w)
-	if err != nil {
-		return nil, err
-	}
 	s := &session{Loop: l, bounds: bounds, work: w, task: t, folder: folderOf(t), parent: parent.Program,
 		program: parent.Program, earlier: earlier}
 	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)},
 		{Role: llm.User, Content: s.first(parent, beside)}}
-	return s, nil
+	return s
 }
 
 // The most answers in a row that are no use before a session ends.

@@ -71,9 +71,6 @@ type Gateway struct {
 	sessions map[digest]*Session // nil for one that was closed
 }
 
-// maxParsed bounds the bodies that are parsed at once, of all sessions.
-const maxParsed = 2
-
 // Listen starts a gateway without sessions.
 func Listen(cfg Config) (*Gateway, error) {
 	cfg.bounds = cfg.bounds.filled()
@@ -81,7 +78,7 @@ func Listen(cfg Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	g := &Gateway{cfg: cfg, base: base, parsing: make(chan struct{}, maxParsed), sessions: make(map[digest]*Session)}
+	g := &Gateway{cfg: cfg, base: base, parsing: make(chan struct{}, 2), sessions: make(map[digest]*Session)}
 	g.http = &http.Server{
 		Handler:           http.HandlerFunc(g.serve),
 		ReadHeaderTimeout: cfg.bounds.patience,

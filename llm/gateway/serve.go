@@ -47,11 +47,7 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.cfg.bounds.patience))
 		w.Header().Set("Connection", "close")
 	}
-	path := strings.Trim(r.URL.Path, "/")
-	for after, ok := strings.CutPrefix(path, "v1/"); ok; after, ok = strings.CutPrefix(path, "v1/") {
-		path = after
-	}
-	path = "/" + path
+	path := "/" + strings.Trim(strings.ReplaceAll(r.URL.Path, "/v1", ""), "/")
 	var d dialect = chat{}
 	switch {
 	case strings.HasPrefix(path, "/messages"):

@@ -135,13 +135,13 @@ func (t *Task) onto(was, now patch.Patch) (patch.Patch, error) {
 	return made, nil
 }
 
-// Rules says which files may be changed, for a prompt.
+// Rules says which files may be changed, for a prompt, with an end of the last line.
 func (t *Task) Rules() string {
 	text := "Only files of these patterns may be changed, made or deleted: " + strings.Join(t.cfg.Open, ", ") + "."
 	if len(t.cfg.Frozen) > 0 {
 		text += " These are frozen all the same: " + strings.Join(t.cfg.Frozen, ", ") + "."
 	}
-	return text + " Other new files are thrown away."
+	return text + " Other new files are thrown away. To change or delete another file of the tree voids the work.\n"
 }
 
 // follow makes the file called name in made what it is in now.
