@@ -4,10 +4,10 @@ package agent_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -30,8 +30,6 @@ import (
 	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task/tree"
 )
-
-var kills = flag.Int("kills", 4, "how often the run of each agent is killed")
 
 // A realAgent is a coding agent of others, by its command line in docs/operations.md.
 type realAgent struct {
@@ -171,13 +169,11 @@ func TestRealAgents(t *testing.T) {
 			if err := json.Unmarshal(was, &best); err != nil || len(best) == 0 || best[len(best)-1] <= 1 {
 				t.Errorf("no better child: %s, %v", was, err)
 			}
-			if *kills == 0 {
-				return
-			}
 			srv = driving(t)
-			dir, met := killtest.Killed(t, *kills, took/2, srv.URL, base, fmt.Sprint(i))
+			kills := cmp.Or(*kills, 4)
+			dir, met := killtest.Killed(t, kills, took/2, srv.URL, base, fmt.Sprint(i))
 			lost := lost(t, filepath.Join(dir, "run.journal"))
-			t.Logf("%d of %d kills met a run, and %d calls were lost", met, *kills, lost)
+			t.Logf("%d of %d kills met a run, and %d calls were lost", met, kills, lost)
 			if a.varies {
 				return
 			}
