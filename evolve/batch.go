@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -38,6 +39,7 @@ type batch struct {
 	ended   chan bredChild
 	stop    chan struct{} // closed when nothing more is to be sent
 	stopped bool          // stop is closed
+	granted chan struct{} // closed when the sessions begun so far have set their calls aside
 	paused  waits.Count   // children whose call pauses before a retry
 	pause   waits.Signal  // that one began to
 	taken   []bredChild   // in the order in which they were
@@ -57,6 +59,7 @@ type bredChild struct {
 	spent    bool      // its session used its Work
 	idle     bool      // its Prepare had nothing to ask for
 	asides   []Call    // that its session made, where no run notes them
+	turn     step.Turn // of its session, to set calls aside
 	err      error     // more than the failure of one child
 }
 
@@ -66,7 +69,9 @@ func newBatch(b *Breeder, turn *Turn, n int) *batch {
 	if b.Order == AsTheyEnd && s != nil {
 		repeat = s.Past.Taken
 	}
-	return &batch{Breeder: b, turn: turn, step: s, n: n,
+	first := make(chan struct{})
+	close(first)
+	return &batch{Breeder: b, turn: turn, step: s, n: n, granted: first,
 		queue: intake.New[bredChild](n, b.Window, b.Order == ByIndex, repeat),
 		ended: make(chan bredChild), stop: make(chan struct{}), taken: make([]bredChild, 0, n), pause: waits.NewSignal()}
 }
@@ -244,8 +249,14 @@ func (l *batch) begin(ctx context.Context) {
 	m := bredChild{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator,
 		Labels: brief.Labels, Seed: brief.Seed}}
 	l.queue.Run()
+	own := make(chan struct{})
+	m.turn = step.Turn{After: l.granted, Done: sync.OnceFunc(func() { close(own) })}
+	if brief.Make != nil {
+		l.granted = own
+	}
 	go func() {
 		enlarge()
+		defer m.turn.Done()
 		defer func() { l.ended <- m }() // always, as breed waits for every child that runs
 		// This error stands only if runtime.Goexit, which guard cannot recover, ends the goroutine.
 		m.err = fmt.Errorf("evolve: making child %d of step %d ended its goroutine", i, l.now.number)
@@ -508,7 +519,7 @@ func (l *batch) sample(c *Child) int {
 func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err error) {
 	c := &m.child
 	if m.brief.Make != nil {
-		s := l.step.Session(c.ID, m.model(l.Breeder), l.Task, l.sample(c))
+		s := l.step.Session(c.ID, m.model(l.Breeder), l.Task, l.sample(c), m.turn)
 		w := &Work{Seed: c.Seed, session: s}
 		program, m.recalled, err = s.Do(ctx, func(ctx context.Context) (string, error) { return m.brief.Make(ctx, w) })
 		if m.spent, m.asides = s.Spent(), callsOf(s.Made()); m.spent {

@@ -19,8 +19,8 @@ import (
 // What it asks again is answered from the journal, by content and occurrence within the session, and paid for once.
 //
 // A call that is refused because the budget has no room costs the rest of the session: Make may return the best
-// program that it has. Which of two concurrent sessions gets what is left of a limit is chance, and the journal keeps
-// it. Once the run is coming to an end, nothing of the session stands, as it is made again.
+// program that it has. Which of two concurrent sessions gets what is left of a limit is chance, but for what
+// [Work.Reserve] sets aside, and the journal keeps it. Once the run is coming to an end, nothing of the session stands, as it is made again.
 type Work struct {
 	// Seed is the child's. A session that asks with a Seed derived from it asks for something else than the session of
 	// another child does.
@@ -33,6 +33,13 @@ type Work struct {
 // what the call is for: "agent".
 func (w *Work) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	return w.session.Ask(ctx, kind, l, req)
+}
+
+// Reserve sets calls of Budget.Calls aside for the session, before it asks for anything, and returns how many: n, or what
+// is left once all sessions before it have ended. Those of a step are served in order of index, so that the end of the
+// budget does not depend on their speed. What is not used is given back when the session ends.
+func (w *Work) Reserve(ctx context.Context, n int) (calls int, err error) {
+	return w.session.Reserve(ctx, n)
 }
 
 // Evaluate scores program as the child is scored, in Budget.Evaluations. The program that Make returns is not evaluated

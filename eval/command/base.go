@@ -68,7 +68,7 @@ func newBase(cfg Config, plan *sandbox.Plan) (b base, why error) {
 	if err != nil {
 		return b, err
 	}
-	why = errors.Join(plan.TryLayer(trial.dir, len(b.gitFolders) > 0, lower...), trial.remove())
+	why = errors.Join(plan.TryLayer(trial.dir, len(b.gitFolders) > 0, lower...), trial.remove(false))
 	b.layers = why == nil
 	return b, why
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
@@ -16,15 +17,25 @@ const (
 
 // sweep removes the temporary folders of killed processes.
 func sweep() {
-	for _, name := range []string{placeName, layerName} {
-		claim.Sweep(os.TempDir(), name, sandbox.Remove)
-	}
+	claim.Sweep(os.TempDir(), placeName, sandbox.Remove)
+	claim.Sweep(os.TempDir(), layerName, sandbox.Remove)
 }
 
 // A claimed is a temporary folder that other processes leave alone until this one removes it, or has ended.
 type claimed struct {
 	dir     string // "" if there is none
 	release func()
+}
+
+// placed makes the folder of a step, where the job says if that is free.
+func placed(job *Job) (claimed, error) {
+	if job != nil && job.Place > 0 {
+		dir := filepath.Join(os.TempDir(), fmt.Sprint(placeName, job.Place))
+		if release, err := claim.Named(dir, sandbox.Remove); err == nil {
+			return claimed{dir, release}, nil
+		}
+	}
+	return newClaimed(placeName)
 }
 
 // newClaimed makes a folder whose name begins so.
@@ -35,10 +46,14 @@ func newClaimed(name string) (c claimed, err error) {
 	return c, nil
 }
 
-func (c claimed) remove() error {
+// remove removes the folder, or leaves that to the next process.
+func (c claimed) remove(leave bool) error {
 	if c.dir == "" {
 		return nil
 	}
 	defer c.release()
+	if leave {
+		return nil
+	}
 	return sandbox.Remove(c.dir)
 }

@@ -60,10 +60,6 @@ type Config struct {
 	// either, candidates write to the caches themselves.
 	Caches []string
 
-	// Ignore are patterns of paths below Base that an [Editor] leaves as they are in the base, such as what a build makes:
-	// "*" stands for any characters of a name, "**" for any of a path, "?" for one of a name: "node_modules/**".
-	Ignore []string
-
 	// Timeout is the wall time of each step; 0 means 60 s, and 30 minutes for an [Editor].
 	Timeout time.Duration
 	// CPU is the processor time of one process; 0 means a second more than Timeout, so that a loop in one thread always
@@ -119,7 +115,7 @@ func (c Config) filled() (Config, error) {
 	c.OutputBytes = cmp.Or(c.OutputBytes, 32<<10)
 	c.ResultBytes = cmp.Or(c.ResultBytes, 4<<20)
 	c.Env, c.Writable, c.Hide = slices.Clone(c.Env), slices.Clone(c.Writable), slices.Clone(c.Hide)
-	c.Caches, c.Ignore = slices.Clone(c.Caches), slices.Clone(c.Ignore)
+	c.Caches = slices.Clone(c.Caches)
 	c.Args, c.Build = slices.Clone(c.Args), slices.Clone(c.Build)
 	c.Run, c.Score = slices.Clone(c.Run), slices.Clone(c.Score)
 	if c.Logger == nil {
@@ -138,9 +134,6 @@ func (c Config) validate() error {
 	}
 	if c.Base != "" && c.Template != "" {
 		return fmt.Errorf("command: Config.Base is %q, and Config.Template %q: give one of them", c.Base, c.Template)
-	}
-	if len(c.Ignore) > 0 && (c.Base == "" || !c.edits) {
-		return fmt.Errorf("command: Config.Ignore is %q: only an Editor with a Base has a use for it", c.Ignore)
 	}
 	if c.File != filepath.Base(c.File) || strings.HasPrefix(c.File, ".") {
 		return fmt.Errorf("command: Config.File is %q: want a name without folders", c.File)

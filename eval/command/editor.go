@@ -15,7 +15,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/isolation"
 	"github.com/evoalloc/evoalloc/internal/checkout"
-	"github.com/evoalloc/evoalloc/internal/patch"
 	"github.com/evoalloc/evoalloc/internal/sandbox"
 )
 
@@ -25,18 +24,15 @@ import (
 // Config.Env and that of the job.
 //
 // When all processes of the command are dead, its working directory is read. With a Base the program is the patch
-// that leads there; what no patch can hold is left out, and [Edit] says so. What is called .git and what
-// Config.Ignore has is not part of a program. Only text files up to 1 MiB are. Nothing that the command left is
-// followed or executed.
+// that leads there. What no patch can hold is left out, and [Edit] says so. So are new files that the base's .gitignore
+// names, and those that agents keep for themselves, such as .claude and .aider*. What is called .git is not part of a
+// program. Only text files up to 1 MiB are. Nothing that the command left is followed or executed.
 //
 // In the arguments of Config.Run, {prompt} stands for the path of a file with the prompt, and {program} for the
 // folder or file to change.
 //
 // It is safe for concurrent use, and runs as many commands as there are calls.
-type Editor struct {
-	command
-	ignore []patch.Pattern
-}
+type Editor struct{ command }
 
 // A Job is what the command of an [Editor] is asked to do.
 type Job struct {
@@ -52,6 +48,9 @@ type Job struct {
 	// that it has no network at all. Under [isolation.None] every network is open, and every user of this machine can
 	// connect to the address; see [Editor.CanReach].
 	Socket string
+	// Place, a random number, and Time have a command that is run again find the same paths and times. 0 means others.
+	Place uint64
+	Time  time.Time
 	// Stop ends the command when it is closed, and what it left until then is read. nil means that nothing does.
 	Stop <-chan struct{}
 }
@@ -80,26 +79,15 @@ func newEditor(cfg Config, ms []isolation.Mechanism) (*Editor, error) {
 		return nil, fmt.Errorf("command: Config.Build is %q, and Config.Score %q: an Editor has the step Run alone",
 			cfg.Build, cfg.Score)
 	}
-	e := new(Editor)
-	for _, text := range cfg.Ignore {
-		p, err := patch.NewPattern(text)
-		if err != nil {
-			return nil, fmt.Errorf("command: Config.Ignore has the pattern %q: %w", text, err)
-		}
-		e.ignore = append(e.ignore, p)
-	}
-	var err error
-	if e.command, err = newCommand(cfg, ms); err != nil {
+	c, err := newCommand(cfg, ms)
+	if err != nil {
 		return nil, err
 	}
-	return e, nil
+	return &Editor{c}, nil
 }
 
 // furnish writes the files of a job's Home to the folder that the command has as its HOME.
 func (j *Job) furnish(home string) error {
-	if j == nil {
-		return nil
-	}
 	for name, text := range j.Home {
 		path := filepath.Join(home, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -113,7 +101,7 @@ func (j *Job) furnish(home string) error {
 }
 
 // Edit runs the command on program. A command that fails, or leaves what cannot be read, is a fault of the Edit; an
-// error means that it could not be run.
+// error means that it could not be run. What it left when ctx ended, perhaps many files, the next process removes.
 func (e *Editor) Edit(ctx context.Context, program string, job Job) (out Edit, err error) {
 	for _, v := range job.Env {
 		if !strings.Contains(v, "=") {
@@ -126,12 +114,12 @@ func (e *Editor) Edit(ctx context.Context, program string, job Job) (out Edit, e
 		}
 	}
 	run := evaluation{command: &e.command, program: program, job: &job}
-	defer func() { err = errors.Join(err, run.remove()) }()
+	defer func() { err = errors.Join(err, run.remove(ctx.Err() != nil)) }()
 	if why := run.fit(); why != "" {
 		return Edit{Fault: &eval.ProgramError{Reason: why}}, nil
 	}
 	if job.Socket != "" {
-		if run.relay, err = e.steps[0].plan.NewRelay(job.Socket); err != nil {
+		if run.relay, err = e.steps[0].plan.NewRelay(job.Socket, job.Place); err != nil {
 			return out, fmt.Errorf("command: %w", err)
 		}
 		defer run.relay.Close()
@@ -156,7 +144,7 @@ func (e *Editor) read(run *evaluation, o *execution) (program string, omitted []
 	if !o.dead {
 		return "", nil, errors.New("processes that could not be ended")
 	}
-	c := checkout.Folder{Base: e.base.dir, Dir: o.work, Ignore: e.ignore, Linked: !run.inside()}
+	c := checkout.Folder{Base: e.base.dir, Dir: o.work, Linked: !run.inside()}
 	if c.Base == "" {
 		content, err := c.File(e.cfg.File)
 		if err == nil && !utf8.Valid(content) {

@@ -44,7 +44,9 @@ func editorWithout(t *testing.T, cfg Config, ms []isolation.Mechanism) *Editor {
 func TestEditor(t *testing.T) {
 	t.Parallel()
 	cfg, dir := editing(t)
-	cfg.Ignore = []string{"out/**", "**/*.o"}
+	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("out/\n*.o\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	before := digestOf(t, dir)
 	first := patch.Patch{Base: "test", Deleted: []string{"sub/gone.txt"},
 		Files: map[string]string{"a.txt": "10\n", "new/c.txt": "c\n"}}
@@ -78,7 +80,8 @@ echo "in $PWD"; echo err >&2
 		if out.Program != want.String() {
 			t.Errorf("without %v: the program is %q, want %q", ms, out.Program, want)
 		}
-		if out.Stdout != "in .\n" || out.Stderr != "err\n" || !slices.Equal(out.Omitted, []string{"also is a link"}) {
+		if out.Stdout != "in .\n" || out.Stderr != "err\n" || !slices.Equal(out.Omitted,
+			[]string{"also is a link", "out is ignored", "sub/x.o is ignored"}) {
 			t.Errorf("without %v: printed %q and %q, left out %q", ms, out.Stdout, out.Stderr, out.Omitted)
 		}
 		again, err := e.Edit(t.Context(), out.Program, Job{Prompt: `cat run.sh sub/gone.txt new/d.txt; test ! -e new/c.txt`})
@@ -153,21 +156,15 @@ func TestEditorConfig(t *testing.T) {
 	t.Parallel()
 	cfg, dir := editing(t)
 	for field, change := range map[string]func(*Config){
-		"Build":  func(c *Config) { c.Build = []string{"true"} },
-		"Score":  func(c *Config) { c.Score = []string{"true"} },
-		"Ignore": func(c *Config) { c.Ignore = []string{"/out"} },
-		"Run":    func(c *Config) { c.Run = nil },
+		"Build": func(c *Config) { c.Build = []string{"true"} },
+		"Score": func(c *Config) { c.Score = []string{"true"} },
+		"Run":   func(c *Config) { c.Run = nil },
 	} {
 		c := cfg
 		change(&c)
 		if _, err := NewEditor(c); err == nil || !strings.Contains(err.Error(), "Config."+field) && field != "Run" {
 			t.Errorf("%s: got %v", field, err)
 		}
-	}
-	c := cfg
-	c.Ignore = []string{"out/**"}
-	if _, err := NewEvaluator(c); err == nil || !strings.Contains(err.Error(), "Config.Ignore") {
-		t.Errorf("an evaluator that ignores: %v", err)
 	}
 	e := editorWithout(t, cfg, nil)
 	out, err := e.Edit(t.Context(), patch.Patch{Base: "test", Deleted: []string{"none"}}.String(), Job{})
@@ -330,5 +327,31 @@ func TestEditorFindsNoSecret(t *testing.T) {
 		if err != nil || out.Fault != nil || strings.TrimSpace(out.Stdout) != "[]" {
 			t.Errorf("%s: %q went through, fault %v, %v", name, out.Stdout, out.Fault, err)
 		}
+	}
+}
+
+// Whoever waits for the end of a run does not wait until what an agent left is removed: the next process does it.
+func TestLeftToTheNextProcess(t *testing.T) {
+	cfg, _ := editing(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	cfg.Run = []string{"sh", "-c", "touch started; exec sleep 1000"}
+	e := editorWithout(t, cfg, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := e.Edit(ctx, patch.Patch{Base: "test"}.String(), Job{}); err == nil {
+		t.Error("an agent that was canceled has no error")
+	}
+	left := func() int {
+		all, err := filepath.Glob(filepath.Join(os.TempDir(), placeName+"*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	if left() != 1 {
+		t.Errorf("%d folders are left", left())
+	}
+	if editorWithout(t, cfg, nil); left() != 0 {
+		t.Errorf("the next process leaves %d folders", left())
 	}
 }

@@ -43,7 +43,7 @@ func (p place) placeholder() string { return "{" + strings.ToLower(p.step) + "}"
 // run runs the steps on program until one fails, each in a temporary folder, and removes the folders.
 func (c *command) run(ctx context.Context, program, entry string) (o *execution, err error) {
 	e := evaluation{command: c, program: program, entry: entry}
-	defer func() { err = errors.Join(err, e.remove()) }()
+	defer func() { err = errors.Join(err, e.remove(false)) }()
 	if why := e.fit(); why != "" {
 		return &execution{blocked: why}, nil
 	}
@@ -105,13 +105,13 @@ func (e *evaluation) handOver(o *execution, next string) string {
 	return ""
 }
 
-// remove removes the folders.
-func (e *evaluation) remove() (err error) {
+// remove removes the folders, or leaves them to the next process.
+func (e *evaluation) remove(leave bool) (err error) {
 	for _, p := range e.places {
-		err = errors.Join(err, p.folder.remove(), p.tree.made.remove())
+		err = errors.Join(err, p.folder.remove(leave), p.tree.made.remove(leave))
 	}
 	for _, t := range e.fresh {
-		err = errors.Join(err, t.made.remove())
+		err = errors.Join(err, t.made.remove(leave))
 	}
 	return err
 }
@@ -125,9 +125,6 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 	file, layers, err := e.put(p, before == nil)
 	if err != nil {
 		return nil, fmt.Errorf("command: writing the candidate: %w", err)
-	}
-	if err := e.job.furnish(p.tmp()); err != nil {
-		return nil, err
 	}
 	words := []string{"{program}", file, "{entry}", e.entry, "{folder}", p.work, "{prompt}", p.prompt()}
 	words = append(words, e.reached()...)
@@ -145,6 +142,11 @@ func (e *evaluation) step(ctx context.Context, s *step, before *execution) (*exe
 	input, err := e.input(s, before, p)
 	if err != nil {
 		return nil, err
+	}
+	if e.job != nil {
+		if err := errors.Join(e.job.furnish(p.tmp()), sandbox.Date(e.job.Time, p.scratch, layers)); err != nil {
+			return nil, err
+		}
 	}
 	o.takeOver(before)
 	contained := *s
@@ -220,7 +222,7 @@ func (e *evaluation) cached() (layers []sandbox.Layer, err error) {
 // place makes a place for a step.
 func (e *evaluation) place(name string) (p place, err error) {
 	p.step = name
-	if p.folder, err = newClaimed(placeName); err != nil {
+	if p.folder, err = placed(e.job); err != nil {
 		return p, err
 	}
 	e.places = append([]place{p}, e.places...)

@@ -46,9 +46,8 @@ type Loop struct {
 	tuners tuners
 }
 
-// Bounds limit a session. At a bound a session ends with the best program that it has tried, or else the one it has.
-// Bounds are checked before each call, so calls under way may pass them: one call of a Loop, and up to 4 calls of an
-// agent that is a program.
+// Bounds limit a session. At a bound a session ends with the best program that it has tried, or else the one it has. The
+// most that a call can cost is held against them before it is sent, as a [evolve.Budget] does, so they are not passed.
 type Bounds struct {
 	Calls  int           // calls of the model; 0 means 30
 	Tokens int           // tokens of prompts and completions; 0 means 400,000
@@ -56,29 +55,16 @@ type Bounds struct {
 	Tries  int           // evaluations by tries; 0 means 10, negative none
 	Money  float64       // in the currency of Price; 0 means no bound
 	Price  *llm.Price    // price of attempts that do not report their cost
+	// MaxTokens is the most new tokens of a call, to which what an agent asks for is lowered: the model's own. 0 means
+	// [llm.DefaultMaxTokens].
+	MaxTokens int
 }
 
 func (b Bounds) filled() Bounds {
 	b.Calls, b.Tokens = cmp.Or(b.Calls, 30), cmp.Or(b.Tokens, 400_000)
 	b.Time, b.Tries = cmp.Or(b.Time, 30*time.Minute), cmp.Or(b.Tries, 10)
+	b.MaxTokens = cmp.Or(b.MaxTokens, llm.DefaultMaxTokens)
 	return b
-}
-
-// spent returns what the attempts at a request cost. Where the endpoint keeps usage to itself, tokens are the most that
-// the prompt has and those that were streamed.
-func (b Bounds) spent(req llm.Request, attempts []llm.Attempt) (tokens int, money float64) {
-	for _, a := range attempts {
-		var u llm.Usage
-		switch {
-		case a.Usage != nil:
-			u = a.Usage.Clean()
-		case a.Status != llm.Failed && !a.Unsent:
-			u = llm.Usage{PromptTokens: llm.PromptTokens(req), CompletionTokens: a.Streamed}
-		}
-		tokens += u.PromptTokens + u.CompletionTokens
-		money += b.Price.Of(a, u)
-	}
-	return tokens, money
 }
 
 // validate returns an error that names a field that is wrong.
@@ -88,6 +74,8 @@ func (b Bounds) validate() error {
 		return fmt.Errorf("agent: Bounds.Calls is %d: need 0 for 30, or more", b.Calls)
 	case b.Tokens < 0:
 		return fmt.Errorf("agent: Bounds.Tokens is %d: need 0 for 400,000, or more", b.Tokens)
+	case b.MaxTokens < 0:
+		return fmt.Errorf("agent: Bounds.MaxTokens is %d: need 0 for %d, or more", b.MaxTokens, llm.DefaultMaxTokens)
 	case b.Time < 0:
 		return fmt.Errorf("agent: Bounds.Time is %v: need 0 for 30 minutes, or more", b.Time)
 	case !(b.Money >= 0):
@@ -129,9 +117,10 @@ func (l *Loop) make(t task.Task, parent eval.Candidate, beside []task.Section, e
 	make func(context.Context, *evolve.Work) (string, error)) {
 
 	return func(ctx context.Context, w *evolve.Work) (string, error) {
-		if err := l.Bounds.validate(); err != nil {
-			return "", broken(ctx, err)
+		bounds, err := newMeter(ctx, l.Bounds, w)
+		if err != nil {
+			return "", err
 		}
-		return newSession(l, w, t, parent, beside, earlier).run(ctx)
+		return newSession(l, w, bounds, t, parent, beside, earlier).run(ctx)
 	}
 }

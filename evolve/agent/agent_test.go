@@ -190,7 +190,7 @@ func TestHostileCalls(t *testing.T) {
 	} {
 		s := &script{replies: []llm.Reply{answer(tt.call),
 			answer(call("edit", `{"path":"program.txt","new":"2"}`), call("submit", ""))}}
-		c := session(t, &agent.Loop{}, runtest.Number(task.Spec{Initial: "1"}), s)
+		c := session(t, &agent.Loop{Bounds: agent.Bounds{Tokens: 4 << 20}}, runtest.Number(task.Spec{Initial: "1"}), s)
 		if c.Program != "2" || len(s.asked) != 2 {
 			t.Errorf("%.60s %s: %+v", tt.call.Name, tt.call.Arguments, c)
 		}
@@ -203,6 +203,8 @@ func TestHostileCalls(t *testing.T) {
 // A session that does not end by itself is ended by its bounds, with the best program that it tried.
 func TestBounds(t *testing.T) {
 	number := func(n string) llm.ToolCall { return call("edit", `{"path":"program.txt","new":"`+n+`"}`) }
+	costly := answer(number("2"))
+	costly.Attempts[0].Usage.PromptTokens = 10_000
 	for _, tt := range []struct {
 		reason  string
 		loop    *agent.Loop
@@ -213,9 +215,8 @@ func TestBounds(t *testing.T) {
 		{"calls", &agent.Loop{Bounds: agent.Bounds{Calls: 4}},
 			[]llm.Reply{answer(number("9"), call("try", "")), answer(number("3"), call("try", "")), answer(call("list", ""))}, 4,
 			"9"},
-		{"tokens", &agent.Loop{Bounds: agent.Bounds{Tokens: 300}}, []llm.Reply{answer(number("2"))}, 3, "2"},
-		{"money", &agent.Loop{Bounds: agent.Bounds{Money: 0.5, Price: &llm.Price{Prompt: 2500}}},
-			[]llm.Reply{answer(number("2"))}, 2, "2"},
+		{"tokens", &agent.Loop{Bounds: agent.Bounds{Tokens: 35_000}}, []llm.Reply{costly}, 2, "2"}, // a call may cost some 20,000
+		{"money", &agent.Loop{Bounds: agent.Bounds{Money: 1.5, Price: &llm.Price{Prompt: 100}}}, []llm.Reply{costly}, 2, "2"},
 		{"replies without a call", &agent.Loop{}, []llm.Reply{answer()}, 3, ""},
 		{"nothing changed", &agent.Loop{Bounds: agent.Bounds{Calls: 2}}, []llm.Reply{answer(call("list", ""))}, 2, ""},
 		{"tries", &agent.Loop{Bounds: agent.Bounds{Tries: -1, Calls: 2}}, []llm.Reply{answer(number("2"), call("try", ""))},

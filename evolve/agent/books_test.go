@@ -2,9 +2,11 @@ package agent_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -201,11 +203,13 @@ func TestBooks(t *testing.T) {
 	srv.check(t, dir, calls, 0)
 }
 
+var kills = flag.Int("kills", 0, "how often a run is killed; 0 means a few times")
+
 // Killed again and again, a run pays for no session that ended once more, and with one search in flight its result is the
 // undisturbed run's.
 func TestBooksOfKills(t *testing.T) {
 	killtest.Main(agentsRun)
-	kills := notrun.Length(3, 20)
+	kills := cmp.Or(*kills, notrun.Length(3, 20))
 	for inFlight, faults := range map[string][]llmtest.Fault{"1": nil, "2": {"429", "reset", "no end"}} {
 		t.Run(inFlight, func(t *testing.T) {
 			calls := 12 * kills

@@ -1,13 +1,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
@@ -89,9 +89,6 @@ func (c *Command) make(t task.Task, parent eval.Candidate, beside []task.Section
 		if err != nil {
 			return "", err
 		}
-		for _, o := range out.Omitted {
-			w.Note("left out: " + o)
-		}
 		return c.made(w, folderOf(t), parent.Program, out)
 	}
 }
@@ -104,24 +101,40 @@ func (c *Command) validate() error {
 		return errors.New("agent: Command.Own has no Key, by which the attempts of an agent with a login of its own are " +
 			"named")
 	}
-	return c.Bounds.validate()
+	return nil
 }
 
 // made returns the program of an edit, or why there is none.
-func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command.Edit) (string, error) {
-	fault := ""
+func (c *Command) made(w *evolve.Work, folder Folder, parent string, out command.Edit) (program string, err error) {
+	why := ""
 	if out.Fault != nil {
-		fault = "; the agent " + out.Fault.Reason
+		why = "; the agent " + out.Fault.Reason
 		w.Note("ended: " + out.Fault.Reason)
 	}
-	if out.Program == "" {
-		return "", errors.New("no program" + fault)
+	err = errors.New("no program")
+	left := out.Omitted
+	if out.Program != "" {
+		var more []string
+		program, more, err = folder.Canonical(parent, out.Program)
+		left = append(left, more...)
 	}
-	program, err := folder.Canonical(parent, out.Program)
+	if len(left) > 0 {
+		w.Note(fmt.Sprintf("left out, %d: %s", len(left), strings.Join(left, "; ")))
+	}
 	if err != nil {
-		return "", fmt.Errorf("%w%s", err, fault)
+		return "", fmt.Errorf("%w%s%s%s", err, why, last("said", out.Stdout), last("printed on standard error", out.Stderr))
 	}
 	return program, nil
+}
+
+// last returns the end of what an agent printed, for an error.
+func last(verb, text string) string {
+	const most = 400
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	text = strings.ToValidUTF8(text[max(0, len(text)-most):], "")
+	return "; it " + verb + ", last: " + strings.Join(strings.Fields(text), " ")
 }
 
 // socketName begins the names of folders for sockets; a number follows.
@@ -146,16 +159,23 @@ func (c *Command) through(ctx context.Context, w *evolve.Work, program string, j
 		return out, broken(ctx, err)
 	}
 	defer g.Close() // as above
-	m := &meter{Command: c, bounds: c.Bounds.filled(), work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
-	s := g.Open(gateway.SessionConfig{Ask: m.ask, Seed: w.Seed, Requests: 4})
+	meter, bad := newMeter(ctx, c.Bounds, w)
+	at, err := placeOf(ctx, w)
+	if err = cmp.Or(bad, err); err != nil {
+		return out, err
+	}
+	m := &till{meter: meter, work: w, trace: llm.TraceOf(ctx), stop: make(chan struct{})}
+	s := g.Open(gateway.SessionConfig{Ask: m.ask, Seed: w.Seed, Requests: 4, MaxTokens: m.MaxTokens, Token: at.Token})
 	defer s.Close()
 	for _, v := range s.Env() {
 		job.Env = append(job.Env, strings.ReplaceAll(v, s.BaseURL(), "http://{address}"))
 	}
-	job.Socket, job.Stop = socket, m.stop
+	job.Socket, job.Stop, job.Place, job.Time = socket, m.stop, at.Number, at.Time
 	out, err = c.Editor.Edit(ctx, program, job)
+	m.end(itself, nil)
+	m.drain(ctx)
 	s.Close() // no call of it is under way from here on
-	if out.Fault != nil && m.over {
+	if out.Fault != nil && m.why != itself {
 		out.Fault.Reason += ": " + m.why
 	}
 	if m.err != nil {
@@ -172,74 +192,56 @@ func broken(ctx context.Context, err error) error {
 	return &fault.Evaluation{Why: err}
 }
 
-// A meter stands between an agent and the model: it counts what the session spends, and ends it at a bound.
-type meter struct {
-	*Command
-	bounds Bounds
-	work   *evolve.Work
-	trace  *llm.Trace    // of the child, by which a call is not sent once the run is coming to an end
-	stop   chan struct{} // closed to end the agent
-
-	mu     sync.Mutex
-	calls  int
-	tokens int
-	money  float64
-	over   bool
-	why    string // it is over
-	err    error  // that ended the run
+// A till stands between an agent and the model: it holds the session within its bounds, and ends it at one.
+type till struct {
+	*meter
+	work  *evolve.Work
+	trace *llm.Trace    // of the child, by which a call is not sent once the run is coming to an end
+	stop  chan struct{} // closed to end the agent
+	why   string        // the agent was ended; guarded by mu, as err is
+	err   error         // that ended the run
 }
 
 // ask answers a request of the agent.
-func (m *meter) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	if why := m.begin(); why != "" {
+func (t *till) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	why, settle := t.begin(req)
+	if why != "" {
+		t.end(why, nil)
 		return llm.Reply{}, errors.New(why)
 	}
-	reply, err := m.work.Ask(llm.WithTrace(ctx, m.trace), "agent", nil, req)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	tokens, money := m.bounds.spent(req, reply.Attempts)
-	m.tokens, m.money = m.tokens+tokens, m.money+money
-	m.work.Note(told(reply, err))
+	err := t.compare(ctx, req)
+	var reply llm.Reply
+	if err == nil {
+		reply, err = t.work.Ask(llm.WithTrace(ctx, t.trace), "agent", nil, req)
+	}
+	settle(reply.Attempts)
+	t.work.Note(told(reply, err))
 	limit, refused := evolve.Refused(err)
 	switch {
 	case refused && limit != "": // the agent's program is what it is now
-		m.end("the budget's " + limit + " has no room")
+		t.end("the budget's "+limit+" has no room for its next call", nil)
 	case refused || err != nil && llm.Unavailable(err):
-		m.err = err
-		m.end("the run is coming to an end")
+		t.end("the run is coming to an end", err)
 	}
 	return reply, err
 }
 
-// begin counts a call, and returns why there is none any more.
-func (m *meter) begin() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	why := ""
-	switch b := m.bounds; {
-	case m.over:
-		return "the session has ended"
-	case m.calls >= b.Calls:
-		why = fmt.Sprintf("%d calls are the most", b.Calls)
-	case m.tokens >= b.Tokens:
-		why = fmt.Sprintf("%d tokens are the most", b.Tokens)
-	case b.Money > 0 && m.money >= b.Money:
-		why = fmt.Sprintf("%v is the most that it may cost", b.Money)
+// end ends the agent, and the run with err unless that is nil.
+func (t *till) end(why string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.err = cmp.Or(t.err, err)
+	if t.over {
+		return
 	}
-	if m.calls++; why != "" {
-		m.end(why)
-	}
-	return why
+	t.over, t.why = true, why
+	t.ended.Broadcast()
+	t.work.Note("ended: " + why)
+	close(t.stop)
 }
 
-// end ends the agent. The caller holds mu.
-func (m *meter) end(why string) {
-	if !m.over {
-		m.over, m.why = true, why
-		m.work.Note("ended: " + why)
-		close(m.stop)
-	}
-}
+// itself says of a session that no bound ended it.
+const itself = "the agent ended by itself"
 
 // told returns what a transcript says of a call.
 func told(reply llm.Reply, err error) string {

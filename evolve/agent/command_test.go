@@ -29,7 +29,7 @@ import (
 func answers(t *testing.T) (tk *tree.Task, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	for name, text := range map[string]string{"answer.txt": "0\n", "test.txt": "frozen\n"} {
+	for name, text := range map[string]string{"answer.txt": "0\n", "test.txt": "frozen\n", ".gitignore": "*.log\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -129,9 +129,12 @@ func TestCommand(t *testing.T) {
 		{"key", true, 4, 10, ""},
 		{"network " + port, true, 4, 10, ""},
 		{"outside", true, 4, 10, ""},
+		{"terminal", true, 4, 10, ""},
 		{"fails", true, 4, 10, ""},
 		{"earlier", true, 4, 10, ""},
 		{"frozen", false, 4, 0, "frozen"},
+		{"stray", true, 4, 10, ""},
+		{"idle", false, 4, 0, "said, last: I may not write files.; it printed on standard error, last: denied"},
 		{"many", true, 7, 0, ""}, // cut at the budget
 		{"frozen", false, 2, 0, "; the agent was stopped: 2 calls are the most"},
 	} {
@@ -162,6 +165,56 @@ func TestCommand(t *testing.T) {
 				t.Errorf("made again it asks %d times, for %q", int(asked.Load())-tt.calls, again.Best.Program)
 			}
 		})
+	}
+}
+
+// A session that is cut short and made again finds the same paths, times, port and variables, so that an agent that puts
+// them into its prompts asks for the same, and nothing that was answered is paid for twice.
+func TestCommandMadeAgain(t *testing.T) {
+	for _, level := range []isolation.Level{isolation.BestEffort, isolation.None} {
+		tk, dir := answers(t)
+		if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		c := &agent.Command{Editor: fake(t, dir, level, "where")}
+		reach(t, c.Editor)
+		state := t.TempDir()
+		answered := make(map[string]int)
+		play := func(cut int) *evolve.Result {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			asked := 0
+			model := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+				if asked++; asked == cut {
+					cancel()
+					<-ctx.Done()
+					return llm.Reply{}, ctx.Err()
+				}
+				answered[req.Messages[0].Content]++
+				return llm.Reply{Text: fmt.Sprint(len(answered)),
+					Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 100, CompletionTokens: 10}}}}, nil
+			})
+			j, err := journal.Open(filepath.Join(state, "j"), journal.Config{Resume: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			search, err := population.New(population.Config{Task: tk, LLM: model, N: 1,
+				Operators: []population.Operator{c}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := evolve.Run(ctx, evolve.Config{Arms: []evolve.Arm{search}, Journal: j,
+				Budget: evolve.Budget{Rounds: 1, Calls: 10}})
+			if err != nil && cut == 0 {
+				t.Fatal(err)
+			}
+			return r
+		}
+		play(3)
+		if r := play(0); r.Calls != 4 || r.Best.Result.Score != 4 || len(answered) != 4 {
+			t.Errorf("%v: %d calls in the result, score %v, %d prompts", level, r.Calls, r.Best.Result.Score, len(answered))
+		}
 	}
 }
 

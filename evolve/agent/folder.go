@@ -17,8 +17,11 @@ type Folder interface {
 	// and with [task.ErrUnchanged] if nothing changes.
 	WithFile(program, path, text string) (string, error)
 	WithoutFile(program, path string) (string, error)
-	// Canonical returns a program that something else made of parent as the task writes it, and fails as WithFile does.
-	Canonical(parent, program string) (string, error)
+	// Canonical returns a program that something else made of parent as the task writes it, and fails as WithFile does. It
+	// leaves out new files that may not be made, and left says why each was.
+	Canonical(parent, program string) (made string, left []string, err error)
+	// Rules says which files may be changed, for a prompt, with an end of the last line; "" means all.
+	Rules() string
 }
 
 // folderOf returns the files of a task's programs.
@@ -45,14 +48,17 @@ func (s single) WithFile(program, path, text string) (string, error) {
 	if err := s.check(path); err != nil {
 		return "", err
 	}
-	return s.Canonical(program, text)
-}
-
-func (s single) Canonical(parent, program string) (string, error) {
-	made, _, err := task.Parse(s.Task, task.Reply{Text: task.Fence(program, task.LanguageOf(task.Ext(s.Task))),
-		Parent: parent, Form: task.AsWhole})
+	made, _, err := s.Canonical(program, text)
 	return made, err
 }
+
+func (s single) Canonical(parent, program string) (made string, left []string, err error) {
+	made, _, err = task.Parse(s.Task, task.Reply{Text: task.Fence(program, task.LanguageOf(task.Ext(s.Task))),
+		Parent: parent, Form: task.AsWhole})
+	return made, nil, err
+}
+
+func (s single) Rules() string { return "" }
 
 func (s single) WithoutFile(string, string) (string, error) {
 	return "", fmt.Errorf("%s is the program: it cannot be deleted", s.name)

@@ -23,6 +23,7 @@ func (s *session) system(t task.Task) string {
 	b.WriteString("- submit, by the tool submit: the session ends, and the program is evaluated once for real.\n")
 	fmt.Fprintf(&b, "A session has at most %d replies, %d tokens and %v.\n", s.bounds.Calls, s.bounds.Tokens,
 		s.bounds.Time)
+	b.WriteString(s.folder.Rules())
 	if s.Text {
 		b.WriteString(textForm(s.tools()))
 	}
@@ -50,7 +51,8 @@ func commandPrompt(t task.Task, parent eval.Candidate, instruction string, besid
 	var b strings.Builder
 	b.WriteString(about(t))
 	b.WriteString("The program is in the working directory. Change its files there, and end when it is better. What the " +
-		"files are when you end is scored.\n\n")
+		"files are when you end is scored.\n")
+	b.WriteString(folderOf(t).Rules() + "\n")
 	b.WriteString(scored(parent.Result))
 	if earlier {
 		b.WriteString("Earlier programs are in the folder earlier of your home directory, each with its score, or the " +

@@ -16,7 +16,7 @@ import (
 // A session is one piece of an agent's work, from the prompt to the program that comes of it.
 type session struct {
 	*Loop
-	bounds  Bounds
+	bounds  *meter
 	work    *evolve.Work
 	task    task.Task
 	folder  Folder
@@ -27,8 +27,6 @@ type session struct {
 
 	messages []llm.Message
 	calls    int // of the model
-	tokens   int
-	money    float64
 	tries    int
 	failures int // calls in a row that brought no answer
 	idle     int // answers in a row that called no tool
@@ -36,10 +34,10 @@ type session struct {
 	done     bool // it was submitted
 }
 
-func newSession(l *Loop, w *evolve.Work, t task.Task, parent eval.Candidate, beside []task.Section,
+func newSession(l *Loop, w *evolve.Work, bounds *meter, t task.Task, parent eval.Candidate, beside []task.Section,
 	earlier []program) *session {
 
-	s := &session{Loop: l, bounds: l.Bounds.filled(), work: w, task: t, folder: folderOf(t), parent: parent.Program,
+	s := &session{Loop: l, bounds: bounds, work: w, task: t, folder: folderOf(t), parent: parent.Program,
 		program: parent.Program, earlier: earlier}
 	s.messages = []llm.Message{{Role: llm.System, Content: s.system(t)},
 		{Role: llm.User, Content: s.first(parent, beside)}}
@@ -57,18 +55,18 @@ func (s *session) run(ctx context.Context) (program string, err error) {
 	s.began = time.Now()
 	for !s.done {
 		if why := s.bound(); why != "" {
-			s.work.Note("ended: " + why)
-			return s.end(errors.New("the session ended before anything was submitted: " + why))
+			return s.bounded(why)
 		}
-		reply, err := s.ask(ctx)
+		reply, why, err := s.ask(ctx)
 		switch limit, refused := evolve.Refused(err); {
+		case why != "":
+			return s.bounded(why)
 		case err == nil:
 			s.failures = 0
 		case ctx.Err() != nil || refused && limit == "" || llm.Unavailable(err): // the run is coming to an end
 			return "", err
 		case refused:
-			s.work.Note("ended: " + err.Error())
-			return s.end(err)
+			return s.bounded(err.Error())
 		default:
 			if s.failures++; s.failures == mostFailures {
 				return s.end(fmt.Errorf("%d calls in a row failed, the last with: %w", s.failures, err))
@@ -82,35 +80,37 @@ func (s *session) run(ctx context.Context) (program string, err error) {
 	return s.end(nil)
 }
 
-// bound returns the bound that the session has reached, in words, or "". It is asked between calls alone, because a
-// call that is cut off is paid for all the same.
+// bounded ends the session for a reason that is not the model's.
+func (s *session) bounded(why string) (program string, err error) {
+	s.work.Note("ended: " + why)
+	return s.end(errors.New("the session ended before anything was submitted: " + why))
+}
+
+// bound returns the bound on time or idleness that the session has reached, in words, or "".
 func (s *session) bound() string {
-	switch b := s.bounds; {
-	case s.calls >= b.Calls:
-		return fmt.Sprintf("%d calls are the most", b.Calls)
-	case s.tokens >= b.Tokens:
-		return fmt.Sprintf("%d tokens are the most", b.Tokens)
-	case b.Money > 0 && s.money >= b.Money:
-		return fmt.Sprintf("%v is the most that it may cost", b.Money)
-	case time.Since(s.began) >= b.Time:
-		return fmt.Sprintf("%v is the most time", b.Time)
+	switch {
+	case time.Since(s.began) >= s.bounds.Time:
+		return fmt.Sprintf("%v is the most time", s.bounds.Time)
 	case s.idle >= mostIdle:
 		return fmt.Sprintf("%d replies in a row called no tool", s.idle)
 	}
 	return ""
 }
 
-// ask asks the model for its next reply.
-func (s *session) ask(ctx context.Context) (llm.Reply, error) {
+// ask asks the model for its next reply. why is the bound that leaves no room for that.
+func (s *session) ask(ctx context.Context) (reply llm.Reply, why string, err error) {
 	req := llm.Request{Messages: s.messages, Seed: evolve.ChildSeed(s.work.Seed, 0, 0, s.calls)}
 	if !s.Text {
 		req.Tools = s.tools()
 	}
-	reply, err := s.work.Ask(ctx, "agent", nil, req)
+	why, settle := s.bounds.begin(req)
+	if why != "" {
+		return reply, why, nil
+	}
+	reply, err = s.work.Ask(ctx, "agent", nil, req)
 	s.calls++
-	tokens, money := s.bounds.spent(req, reply.Attempts)
-	s.tokens, s.money = s.tokens+tokens, s.money+money
-	return reply, err
+	settle(reply.Attempts)
+	return reply, "", err
 }
 
 // act does what a reply says, and tells the model what came of it.
@@ -154,9 +154,8 @@ func (s *session) act(ctx context.Context, reply llm.Reply) error {
 		}
 		s.messages = append(s.messages, llm.Message{Role: llm.ToolResult, CallID: c.ID, Content: result})
 	}
-	status := fmt.Sprintf("[call %d of %d, %d of %d tokens, try %d of %d]", s.calls, s.bounds.Calls, s.tokens,
-		s.bounds.Tokens,
-		s.tries, max(0, s.bounds.Tries))
+	status := fmt.Sprintf("[call %d of %d, %d of %d tokens, try %d of %d]", s.calls, s.bounds.Calls,
+		s.bounds.spent.tokens, s.bounds.Tokens, s.tries, max(0, s.bounds.Tries))
 	if left > 0 {
 		status = fmt.Sprintf("[%d more calls are not done: a reply has at most %d]\n", left, mostCalls) + status
 	}

@@ -114,6 +114,7 @@ func (a *agentFlags) added(o *cli.Options, t task.Task, cfg population.Config) (
 	if a.kind == "" {
 		return cfg, nil
 	}
+	a.bounds.MaxTokens = o.MaxTokens
 	made, err := a.operator(o.Checkout(), "program"+task.Ext(t))
 	if err != nil {
 		return cfg, cli.Usagef("--agent: %w", err)

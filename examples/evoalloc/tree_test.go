@@ -209,3 +209,38 @@ func TestBadTreeFlags(t *testing.T) {
 		}
 	}
 }
+
+// A candidate that ends the process of its tests, or brings what they are run by, is seen through: each test that passes
+// in the base has to be seen to pass.
+func TestForgedTests(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not on the PATH")
+	}
+	base := t.TempDir()
+	for name, text := range map[string]string{"f.py": "def f():\n    return 1\n",
+		"test_f.py": "import unittest, f\n\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f.f(), 1)\n"} {
+		if err := os.WriteFile(filepath.Join(base, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const wrong = "### f.py\n```\nimport os\nos._exit(0)\n```\n"
+	for reply, want := range map[string]string{
+		wrong: "not seen to pass: Ran 1 test",
+		"### unittest.py\n```\nimport os\nos._exit(0)\n```\n" + wrong:       "unittest.py is frozen",
+		"### tests/__init__.py\n```\nimport os\nos._exit(0)\n```\n" + wrong: "tests/__init__.py is frozen",
+		"### f.py\n```\ndef f():\n    return 2 - 1\n```\n":                  "children  1: 1 valid",
+	} {
+		srv := llmtest.NewServer(llmtest.Config{Reply: func(llmtest.Request) string { return reply }})
+		printed := runtest.Output(t, func() {
+			if err := runGreedy(t.Context(), []string{"--model", "qwen3-8b", "--api-base", srv.URL, "--T", "1", "--N", "1",
+				"--breadth", "fixed", "--output", t.TempDir(), "--base", base, "--change", "**",
+				"--test", "python3 -m unittest", "--score", "echo 5"}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		srv.Close()
+		if !strings.Contains(printed, want) {
+			t.Errorf("%s\nprinted:\n%s\nwant %s", reply, printed, want)
+		}
+	}
+}

@@ -30,9 +30,8 @@ type Folder struct {
 	Base string // the folder as it was
 	// Dir is the folder as it was left: a copy of the base, or, if Layer is set, the upper folder of an overlay on it
 	// with attributes of the user.
-	Dir    string
-	Layer  bool
-	Ignore []patch.Pattern // paths that stay as they are in the base
+	Dir   string
+	Layer bool
 	// Linked are files that have another name elsewhere, perhaps a file of the host. Otherwise the processes could have
 	// made no such name.
 	Linked bool
@@ -41,6 +40,7 @@ type Folder struct {
 // A change is a checkout that is read.
 type change struct {
 	Folder
+	ignored patch.Ignored // of what the base does not have
 	patch   patch.Patch
 	omitted []string
 	hidden  int // reasons beyond mostOmitted
@@ -50,11 +50,11 @@ type change struct {
 }
 
 // Read returns the patch of the base whose hash is given that leads to the checkout. What no patch can hold is left
-// out of it: links, pipes, devices, files that are no text, paths that [patch.CheckPath] refuses. omitted tells what,
-// and why. What is called .git, and what Ignore has, is left out without a word. Nothing is followed or executed, and a
-// checkout that is too large is an error. Read changes modes in Dir.
+// out of it: links, pipes, devices, files that are no text, paths that [patch.CheckPath] refuses. So are new files that
+// [patch.Ignored] names. omitted tells what, and why. What is called .git is left out without a word. Nothing is followed
+// or executed, and a checkout that is too large is an error. Read changes modes in Dir.
 func (c Folder) Read(hash string) (p patch.Patch, omitted []string, err error) {
-	r := &change{Folder: c, patch: patch.Patch{Base: hash, Files: make(map[string]string)}}
+	r := &change{Folder: c, ignored: patch.NewIgnored(c.Base), patch: patch.Patch{Base: hash, Files: make(map[string]string)}}
 	root, err := c.open()
 	if err != nil {
 		return patch.Patch{}, nil, err
@@ -142,13 +142,6 @@ func (r *change) omit(name, why string, args ...any) {
 	r.omitted = append(r.omitted, shown+" "+fmt.Sprintf(why, args...))
 }
 
-// ignored reports whether what is called name stays as it is in the base.
-func (r *change) ignored(name string, folder bool) bool {
-	return patch.IsGit(path.Base(name)) || slices.ContainsFunc(r.Ignore, func(p patch.Pattern) bool {
-		return p.Matches(name) || folder && p.MatchesFolder(name)
-	})
-}
-
 // baseInfo returns what the base has at name, nil if nothing. The folders on the way there are folders of the base.
 func (r *change) baseInfo(name string) fs.FileInfo {
 	info, err := os.Lstat(r.basePath(name))
@@ -215,7 +208,7 @@ func (r *change) missing(name string, there map[string]bool) error {
 // gone notes that what the base has at name is not there any more.
 func (r *change) gone(name string) error {
 	switch info := r.baseInfo(name); {
-	case info == nil || r.ignored(name, info.IsDir()):
+	case info == nil || patch.IsGit(path.Base(name)):
 	case info.IsDir():
 		return r.missing(name, nil)
 	case !info.Mode().IsRegular():
@@ -238,7 +231,11 @@ func (r *change) entry(root *os.Root, e fs.DirEntry, name string, merged bool) e
 			return fmt.Errorf("more than %d new files were left", mostEntries)
 		}
 	}
-	if r.ignored(name, e.IsDir()) {
+	switch {
+	case patch.IsGit(e.Name()):
+		return nil
+	case was == nil && r.ignored.Matches(name, e.IsDir()):
+		r.omit(name, "is ignored")
 		return nil
 	}
 	info, err := root.Lstat(e.Name())

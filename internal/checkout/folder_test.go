@@ -47,7 +47,7 @@ func put(t *testing.T, path, text string) {
 func TestFolder(t *testing.T) {
 	for reason, c := range map[string]struct {
 		leave   func(t *testing.T, dir string)
-		ignore  []string
+		ignore  string // the base's .gitignore
 		patch   string // without its first line
 		omitted string // the start of each, separated by bars
 	}{
@@ -115,9 +115,14 @@ func TestFolder(t *testing.T) {
 			put(t, dir+"/out/x/y.o", "x\n")
 			put(t, dir+"/sub/z.o", "x\n")
 			put(t, dir+"/sub/kept", "x\n")
-			remove(t, dir+"/other")
+			put(t, dir+"/sub/kept.o", "x\n")
+			put(t, dir+"/.aider.chat.history.md", "x\n")
+			put(t, dir+"/sub/__pycache__/b.pyc", "x\n")
+			put(t, dir+"/other/d.txt", "40\n") // ignored, but of the base
 			link(t, "/", dir+"/out/root")
-		}, ignore: []string{"out/**", "**/*.o", "other/**"}, patch: "-- sub/kept --\nx\n"},
+		}, ignore: "# built\n/out/\n*.[op]\nother\n!kept.o\n",
+			patch:   "-- other/d.txt --\n40\n-- sub/kept --\nx\n-- sub/kept.o --\nx\n",
+			omitted: ".aider.chat.history.md is ignored|out is ignored|sub/__pycache__ is ignored|sub/z.o is ignored"},
 		"no rights": {leave: func(t *testing.T, dir string) {
 			put(t, dir+"/sub/b.txt", "20\n")
 			for _, name := range []string{"/sub/b.txt", "/sub/deep", "/sub", ""} {
@@ -137,12 +142,9 @@ func TestFolder(t *testing.T) {
 				t.Skip("names and modes of Unix")
 			}
 			checkout := checkoutOf(t)
-			for _, text := range c.ignore {
-				p, err := patch.NewPattern(text)
-				if err != nil {
-					t.Fatal(err)
-				}
-				checkout.Ignore = append(checkout.Ignore, p)
+			if c.ignore != "" {
+				put(t, checkout.Base+"/.gitignore", c.ignore)
+				put(t, checkout.Dir+"/.gitignore", c.ignore)
 			}
 			c.leave(t, checkout.Dir)
 			p, omitted, err := checkout.Read("ab12")

@@ -22,3 +22,17 @@ func Folder(prefix string) (dir string, release func(), err error) {
 	}
 	return dir, release, nil
 }
+
+// Named makes the folder at path, in the place of one that a killed process left there, and marks it as in use until
+// release is called.
+func Named(path string, remove func(path string) error) (release func(), err error) {
+	err = os.Mkdir(path, 0o700)
+	if errors.Is(err, os.ErrExist) {
+		sweep(path, remove)
+		err = os.Mkdir(path, 0o700)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making a temporary folder: %w", err)
+	}
+	return Take(path)
+}

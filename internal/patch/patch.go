@@ -137,7 +137,7 @@ func (p Patch) check() error {
 
 // CheckPath returns an error unless name is the path of a file in a folder, from there and with slashes, that can be
 // made on every system and in a patch: no element is "..", ".git" or ends in a dot or a space, and no character is
-// invisible.
+// invisible or an accent by itself, and none begins with a hyphen.
 func CheckPath(name string) error {
 	switch {
 	case !fs.ValidPath(name) || name == ".":
@@ -150,10 +150,14 @@ func CheckPath(name string) error {
 		return fmt.Errorf("the path %.200q has a character that not every system allows", name)
 	case strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }):
 		return fmt.Errorf("the path %.200q has a character that cannot be seen", name)
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Mn, r) }):
+		return fmt.Errorf("the path %.200q has an accent apart from its letter, which some systems join", name)
 	}
 	for element := range strings.SplitSeq(name, "/") {
 		stem, _, _ := strings.Cut(Fold(element), ".")
 		switch {
+		case strings.HasPrefix(element, "-"):
+			return fmt.Errorf("the path %.200q has a name that a command would take for an option", name)
 		case len(element) > MostElement:
 			return fmt.Errorf("the path %.60q... has a name of %d bytes: need at most %d", name, len(element), MostElement)
 		case slices.Contains(devices, strings.TrimSpace(stem)):

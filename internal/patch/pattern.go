@@ -10,7 +10,7 @@ import (
 
 // A Pattern stands for paths of files from a folder: "*" for any characters of a name, "**" for any of a path, "?" for
 // one of a name.
-type Pattern struct{ files, folder *regexp.Regexp }
+type Pattern struct{ files *regexp.Regexp }
 
 // NewPattern reads a pattern.
 func NewPattern(text string) (Pattern, error) {
@@ -22,15 +22,15 @@ func NewPattern(text string) (Pattern, error) {
 	case strings.HasPrefix(text, "./") || strings.HasSuffix(text, "/"):
 		return Pattern{}, errors.New("need one of files, without ./ before it and with ** after a folder")
 	}
-	p := Pattern{files: expression(text)}
-	if dir, ok := strings.CutSuffix(text, "/**"); ok {
-		p.folder = expression(dir)
-	}
-	return p, nil
+	return Pattern{regexp.MustCompile(expression(text, false))}, nil
 }
 
-// expression returns the regular expression of a pattern. "**/" may stand for no folder at all.
-func expression(text string) *regexp.Regexp {
+// class is a set of characters in a line of a .gitignore.
+var class = regexp.MustCompile(`^\[[!^]?\]?[^\]\\]*\]`)
+
+// expression returns the regular expression of a pattern, which may have classes such as "[a-z]". "**/" may stand for no
+// folder at all.
+func expression(text string, classes bool) string {
 	var b strings.Builder
 	b.WriteString("(?s)^")
 	for i := 0; i < len(text); i++ {
@@ -45,20 +45,19 @@ func expression(text string) *regexp.Regexp {
 			b.WriteString("[^/]*")
 		case rest[0] == '?':
 			b.WriteString("[^/]")
+		case classes && class.MatchString(rest):
+			set := class.FindString(rest)
+			b.WriteString(strings.Replace(set, "[!", "[^", 1))
+			i += len(set) - 1
 		default:
 			b.WriteString(regexp.QuoteMeta(rest[:1]))
 		}
 	}
-	return regexp.MustCompile(b.String() + "$")
+	return b.String() + "$"
 }
 
 // Matches reports whether p stands for the file called path.
 func (p Pattern) Matches(path string) bool { return p.files.MatchString(path) }
-
-// MatchesFolder reports whether p stands for every file below the folder called path.
-func (p Pattern) MatchesFolder(path string) bool {
-	return p.folder != nil && p.folder.MatchString(path)
-}
 
 // AnyMatches reports whether one of all stands for the file called path.
 func AnyMatches(all []Pattern, path string) bool {

@@ -152,6 +152,10 @@ func (p *Plan) confineThread(folders []string, group int) error {
 		if p.furnishes {
 			rules.fs &^= readFile // /proc and /dev are mounted later, so no rule can name them
 		}
+		if p.furnishes && p.relay != nil {
+			// Nor terminals, which are written to. What may be written to is for the mounts to say.
+			rules.fs &^= unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+		}
 		if p.relay != nil {
 			rules.net = 0 // their network has nothing but the relay, and servers of their own
 		}

@@ -55,7 +55,7 @@ func (p *Plan) furnish(pid int, folders []string) error {
 	}
 	s.layers(p.layers)
 	s.hide(p.hidden)
-	s.devices(p.kept())
+	s.devices(p.kept(), p.relay != nil)
 	s.readOnly(folders)
 	if err := s.run(); err != nil {
 		return fmt.Errorf("sandbox: making private mounts: %w", err)
@@ -127,8 +127,9 @@ func (p *Plan) kept() []string {
 }
 
 // devices replaces /dev by a folder with the devices that only consume or produce bytes. It is assembled on top of
-// /proc, a folder that always exists, and moved.
-func (s *script) devices(kept []string) {
+// /proc, a folder that always exists, and moved. With terminals a process can make pseudo terminals of its own, in which
+// the shells of agents run.
+func (s *script) devices(kept []string, terminals bool) {
 	const staging = "/proc"
 	s.mount("mounting a folder for /dev", "tmpfs", staging, "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC,
 		"mode=0755,size=64k,nr_inodes=32")
@@ -144,6 +145,13 @@ func (s *script) devices(kept []string) {
 			newCall("making /dev/"+name, unix.SYS_SYMLINKAT, target, here, s.text(filepath.Join(staging, name))))
 	}
 	s.inner = append(s.inner, newCall("making /dev/shm", unix.SYS_MKDIRAT, here, s.text(staging+"/shm"), 0o755))
+	if terminals {
+		s.inner = append(s.inner, newCall("making /dev/pts", unix.SYS_MKDIRAT, here, s.text(staging+"/pts"), 0o755),
+			newCall("making /dev/ptmx", unix.SYS_SYMLINKAT, s.text("pts/ptmx"), here, s.text(staging+"/ptmx")))
+		s.mount("mounting /dev/pts", "devpts", staging+"/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC,
+			"newinstance,ptmxmode=0666,mode=0620,max=64")
+		s.inner[len(s.inner)-1].optional = true
+	}
 	s.mount("mounting /dev", staging, "/dev", "", unix.MS_MOVE, "")
 }
 

@@ -2,9 +2,11 @@ package sandbox
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // A Layer shows the folder Base to a contained process in the place of the folder Target, with what Upper holds on top
@@ -18,6 +20,8 @@ type Layer struct {
 	// was called. None of them leads through a link.
 	Deleted, Cleared []string
 	ReadOnly         bool // the process can change nothing there
+	// Time is that of folders in which something is hidden; the zero Time means when that was done.
+	Time time.Time
 }
 
 // Clear prepares Upper to hide the folders of Cleared: they are there, and hide what Base has in them, until a process
@@ -40,4 +44,29 @@ func (p *Plan) Layering(layers []Layer) *Plan {
 	q := *p
 	q.layers = append(slices.Clone(p.layers), layers...)
 	return &q
+}
+
+// Date gives what lies below dir, and in the layers, the time at, so that a process that is started again finds no other
+// times. The zero Time changes nothing.
+func Date(at time.Time, dir string, layers []Layer) error {
+	if at.IsZero() {
+		return nil
+	}
+	dirs := []string{dir}
+	for i := range layers {
+		layers[i].Time = at
+		dirs = append(dirs, layers[i].Upper)
+	}
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type()&fs.ModeSymlink == 0 {
+				err = os.Chtimes(path, at, at)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("sandbox: setting the times of files: %w", err)
+		}
+	}
+	return nil
 }

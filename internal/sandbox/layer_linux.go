@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -76,6 +78,14 @@ func (s *script) layers(layers []Layer) {
 		for _, name := range l.Cleared {
 			s.inner = append(s.inner,
 				newCall("hiding "+name, unix.SYS_UNLINKAT, here, s.text(filepath.Join(l.Target, name)), unix.AT_REMOVEDIR))
+		}
+		if l.Time.IsZero() {
+			continue
+		}
+		times := [2]unix.Timespec{unix.NsecToTimespec(l.Time.UnixNano()), unix.NsecToTimespec(l.Time.UnixNano())}
+		for _, name := range slices.Concat(l.Deleted, l.Cleared) {
+			s.inner = append(s.inner, newCall("dating the folder of "+name, unix.SYS_UTIMENSAT, here,
+				s.text(filepath.Dir(filepath.Join(l.Target, name))), s.hold(unsafe.Pointer(&times)), 0))
 		}
 	}
 }

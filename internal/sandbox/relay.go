@@ -15,10 +15,10 @@ import (
 // which nothing else is.
 const relayAddress = "127.0.0.1:80"
 
-// mostRelayed bounds the connections of a relay at once, each of which takes two descriptors of this process. Further
-// ones wait, and beyond mostWaiting the kernel may reset them.
+// mostRelayed bounds the connections of a relay at once, each of which takes two descriptors of this process, and one
+// more where the server is in it. Further ones wait, and beyond mostWaiting the kernel may reset them.
 const (
-	mostRelayed = 64
+	mostRelayed = 32
 	mostWaiting = 4096
 )
 
@@ -48,8 +48,9 @@ func (p *Plan) CanRelay() error {
 }
 
 // NewRelay returns a relay to the Unix socket at a path, for one process that is started by the plan of [Plan.Through].
-// Close it when the process has ended.
-func (p *Plan) NewRelay(socket string) (*Relay, error) {
+// Close it when the process has ended. Where the port is one of this machine, equal numbers get the same one if it is
+// free.
+func (p *Plan) NewRelay(socket string, number uint64) (*Relay, error) {
 	if err := p.CanRelay(); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,14 @@ func (p *Plan) NewRelay(socket string) (*Relay, error) {
 	if r.inside {
 		return r, nil
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	var port uint64
+	if number > 0 {
+		port = 20_000 + number%12_000 // below those that are handed out
+	}
+	l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+	if err != nil && port > 0 {
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: listening for a relay: %w", err)
 	}
@@ -138,7 +146,8 @@ func (r *Relay) forward(in net.Conn) {
 
 // pass copies what from sends, and then closes that half of to. Where that fails both ends are of no use any more.
 func (r *Relay) pass(to, from net.Conn) {
-	_, err := io.Copy(to, from)
+	// Without their own ways to copy, which take four descriptors more for a pipe each way.
+	_, err := io.Copy(struct{ io.Writer }{to}, struct{ io.Reader }{from})
 	half, ok := to.(interface{ CloseWrite() error })
 	if err == nil && ok && half.CloseWrite() == nil {
 		return

@@ -60,7 +60,7 @@ func relayed(t *testing.T, p *Plan, serve func(net.Conn), do, argument string) (
 			})
 		}
 	})
-	r, err := p.NewRelay(path)
+	r, err := p.NewRelay(path, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,10 +358,14 @@ func TestRelayForwards(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	var mu sync.Mutex
-	cut := 0
+	cut, most := 0, 0
+	before := descriptors()
 	floods := func(conn net.Conn) { // until the other end is gone
 		buf := make([]byte, 1<<20)
 		for {
+			mu.Lock()
+			most = max(most, descriptors())
+			mu.Unlock()
 			if _, err := conn.Write(buf); err != nil {
 				mu.Lock()
 				cut++
@@ -373,6 +377,15 @@ func TestRelayForwards(t *testing.T) {
 	if out, _ := relayed(t, p, floods, "abandon", ""); out != "left open" || cut != 20 {
 		t.Errorf("%q, %d connections were cut", out, cut)
 	}
+	if most > before+3*20+30 {
+		t.Errorf("20 connections took %d descriptors", most-before)
+	}
+}
+
+// descriptors returns how many this process has open.
+func descriptors() int {
+	all, _ := os.ReadDir("/proc/self/fd")
+	return len(all)
 }
 
 func many(argument string) string {
@@ -443,7 +456,7 @@ var abandoned []net.Conn // so that no finalizer closes them
 // Without a network namespace there is no relay, and no network either. With isolation.None there is one of this machine.
 func TestRelayNeedsANamespace(t *testing.T) {
 	p := planWithout(t, []isolation.Mechanism{NetNS})
-	if _, err := p.NewRelay("/s"); err == nil || !strings.Contains(err.Error(),
+	if _, err := p.NewRelay("/s", 0); err == nil || !strings.Contains(err.Error(),
 		"network namespace, which is missing (left out)") {
 		t.Errorf("got %v", err)
 	}
@@ -454,7 +467,7 @@ func TestRelayNeedsANamespace(t *testing.T) {
 		conn.Close()
 		t.Errorf("%s still listens", r.Address())
 	}
-	r, err := planWithout(t, nil).NewRelay("/s")
+	r, err := planWithout(t, nil).NewRelay("/s", 0)
 	if err != nil {
 		t.Skip(err)
 	}

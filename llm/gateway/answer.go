@@ -15,7 +15,6 @@ type ending int
 const (
 	ended    ending = iota // the model was done
 	cut                    // at max_tokens
-	stopped                // at a stop text
 	calling                // with calls of tools
 	filtered               // the endpoint withheld the rest
 )
@@ -26,7 +25,6 @@ type answer struct {
 	text      string
 	calls     []llm.ToolCall
 	ending    ending
-	stop      string // the text at which it was stopped
 	usage     llm.Usage
 	withUsage bool
 }
@@ -60,19 +58,7 @@ func (s *Session) answerOf(a *ask, c *call) answer {
 	case finish == "content_filter":
 		ans.ending = filtered
 	}
-	ans.stopAt(a.stops)
 	return ans
-}
-
-// stopAt ends the text before the first of the stop texts, since a request to a model has none.
-func (ans *answer) stopAt(stops []string) {
-	at := len(ans.text)
-	for _, stop := range stops {
-		if i := strings.Index(ans.text[:at], stop); i >= 0 && stop != "" {
-			at, ans.stop, ans.ending, ans.calls = i, stop, stopped, nil
-		}
-	}
-	ans.text = ans.text[:at]
 }
 
 // usageOf returns the usage of the attempt that brought reply: the server's count, or an estimate if it sent none.
@@ -119,7 +105,7 @@ func (s *Session) models() any {
 
 func (s *Session) model() any {
 	return map[string]any{
-		"id": s.cfg.Model, "object": "model", "created": 1_700_000_000, "owned_by": "gateway",
+		"id": s.cfg.Model, "object": "model", "created": created, "owned_by": "gateway",
 		"type": "model", "display_name": s.cfg.Model, "created_at": "2023-11-14T22:13:20Z",
 	}
 }

@@ -17,7 +17,6 @@ type chatRequest struct {
 	Messages       []chatMessage   `json:"messages"`
 	Tools          []chatTool      `json:"tools"`
 	ToolChoice     json.RawMessage `json:"tool_choice"`
-	Functions      []any           `json:"functions"`
 	Parallel       *bool           `json:"parallel_tool_calls"`
 	Seed           *int64          `json:"seed"`
 	Temperature    *float64        `json:"temperature"`
@@ -25,8 +24,6 @@ type chatRequest struct {
 	MaxTokens      *int            `json:"max_tokens"`
 	MaxCompletion  *int            `json:"max_completion_tokens"`
 	N              *int            `json:"n"`
-	Stop           textList        `json:"stop"`
-	Logprobs       bool            `json:"logprobs"`
 	ResponseFormat struct {
 		Type string `json:"type"`
 	} `json:"response_format"`
@@ -44,11 +41,10 @@ type chatMessage struct {
 }
 
 type chatCall struct {
-	Index    *int   `json:"index,omitempty"` // in streams
-	ID       string `json:"id,omitempty"`
-	Type     string `json:"type,omitempty"`
+	ID       string `json:"id"`
+	Type     string `json:"type"`
 	Function struct {
-		Name      string `json:"name,omitempty"`
+		Name      string `json:"name"`
 		Arguments string `json:"arguments"`
 	} `json:"function"`
 }
@@ -73,7 +69,7 @@ func (chat) parse(body []byte) (*ask, error) {
 		return nil, err
 	}
 	a := &ask{
-		stream: r.Stream, usage: r.StreamOptions.IncludeUsage, stops: r.Stop, single: r.Parallel != nil && !*r.Parallel,
+		stream: r.Stream, usage: r.StreamOptions.IncludeUsage, single: r.Parallel != nil && !*r.Parallel,
 		seeded: r.Seed != nil,
 	}
 	a.Temperature, a.TopP, a.MaxTokens = r.Temperature, r.TopP, r.MaxTokens
@@ -110,10 +106,6 @@ func (r *chatRequest) check() error {
 	switch {
 	case r.N != nil && *r.N != 1:
 		return invalid("n: only one choice is given")
-	case len(r.Functions) > 0:
-		return invalid("functions: use tools")
-	case r.Logprobs:
-		return invalid("logprobs: not known here")
 	case choice != "" && choice != "null" && choice != `"auto"`:
 		return invalid(`tool_choice: only "auto" can be had`)
 	case r.ResponseFormat.Type != "" && r.ResponseFormat.Type != "text":
@@ -152,64 +144,31 @@ func (m chatMessage) message() (llm.Message, error) {
 	return out, nil
 }
 
-// The form of answers.
-type (
-	completion struct {
-		ID      string     `json:"id"`
-		Object  string     `json:"object"`
-		Created int64      `json:"created"`
-		Model   string     `json:"model"`
-		Choices []choice   `json:"choices"`
-		Usage   *chatUsage `json:"usage,omitempty"`
-	}
-	choice struct {
-		Index        int     `json:"index"`
-		Message      *reply  `json:"message,omitempty"`
-		Delta        *delta  `json:"delta,omitempty"`
-		FinishReason *string `json:"finish_reason"`
-		Logprobs     *string `json:"logprobs"`
-	}
-	reply struct {
-		Role    string     `json:"role"`
-		Content *string    `json:"content"`
-		Refusal *string    `json:"refusal"`
-		Calls   []chatCall `json:"tool_calls,omitempty"`
-	}
-	delta struct {
-		Role    string     `json:"role,omitempty"`
-		Content *string    `json:"content,omitempty"`
-		Calls   []chatCall `json:"tool_calls,omitempty"`
-	}
-	chatUsage struct {
-		Prompt     int `json:"prompt_tokens"`
-		Completion int `json:"completion_tokens"`
-		Total      int `json:"total_tokens"`
-		Details    struct {
-			Cached int `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-	}
-)
+// fields are those of an object of an answer.
+type fields map[string]any
 
 func (chat) whole(a answer) any {
-	r := &reply{Role: llm.Assistant, Content: &a.text}
+	m := fields{"role": llm.Assistant, "content": a.text, "refusal": nil}
+	if len(a.calls) > 0 {
+		m["tool_calls"] = a.toolCalls()
+	}
 	if a.text == "" && len(a.calls) > 0 {
-		r.Content = nil
+		m["content"] = nil
 	}
-	for _, c := range a.calls {
-		r.Calls = append(r.Calls, chatCallOf(c))
-	}
-	finish := a.finish()
-	w := a.completion("chat.completion", choice{Message: r, FinishReason: &finish})
-	w.Usage = chatUsageOf(a.usage)
+	w := a.completion("chat.completion", fields{"index": 0, "message": m, "finish_reason": a.finish(), "logprobs": nil})
+	w["usage"] = a.chatUsage()
 	return w
 }
 
-func (a answer) completion(object string, choices ...choice) completion {
+func (a answer) completion(object string, choices ...fields) fields {
 	if choices == nil {
-		choices = []choice{} // [] in JSON, not null
+		choices = []fields{} // [] in JSON, not null
 	}
-	return completion{ID: "chatcmpl-" + a.id, Object: object, Created: 1_700_000_000, Model: a.model, Choices: choices}
+	return fields{"id": "chatcmpl-" + a.id, "object": object, "created": created, "model": a.model, "choices": choices}
 }
+
+// created is when all answers were made, in seconds since 1970.
+const created = 1_700_000_000
 
 // finish is the finish reason in OpenAI's words.
 func (a answer) finish() string {
@@ -224,45 +183,37 @@ func (a answer) finish() string {
 	return "stop"
 }
 
-func chatCallOf(c llm.ToolCall) chatCall {
-	call := chatCall{ID: c.ID, Type: "function"}
-	call.Function.Name, call.Function.Arguments = c.Name, c.Arguments
-	return call
+// toolCalls returns the calls with their indices, which streams need.
+func (a answer) toolCalls() (all []fields) {
+	for i, c := range a.calls {
+		all = append(all, fields{"index": i, "id": c.ID, "type": "function",
+			"function": fields{"name": c.Name, "arguments": c.Arguments}})
+	}
+	return all
 }
 
-func chatUsageOf(u llm.Usage) *chatUsage {
-	w := &chatUsage{Prompt: u.PromptTokens, Completion: u.CompletionTokens, Total: u.PromptTokens + u.CompletionTokens}
-	w.Details.Cached = u.CachedTokens
-	return w
+func (a answer) chatUsage() fields {
+	u := a.usage
+	return fields{"prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens,
+		"total_tokens":          u.PromptTokens + u.CompletionTokens,
+		"prompt_tokens_details": fields{"cached_tokens": u.CachedTokens}}
 }
 
 func (chat) alive(s *stream, _ answer, _ bool) { s.comment("ping") }
 
 func (chat) events(s *stream, a answer, _ bool) {
 	const object = "chat.completion.chunk"
-	send := func(d delta, finish *string) {
-		s.event("", a.completion(object, choice{Delta: &d, FinishReason: finish}))
+	send := func(delta fields, finish any) {
+		s.event("", a.completion(object, fields{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": nil}))
 	}
-	empty := ""
-	send(delta{Role: llm.Assistant, Content: &empty}, nil)
-	for _, piece := range pieces(a.text) {
-		send(delta{Content: &piece}, nil)
+	send(fields{"role": llm.Assistant, "content": a.text}, nil)
+	for _, c := range a.toolCalls() {
+		send(fields{"tool_calls": []fields{c}}, nil)
 	}
-	for i, c := range a.calls {
-		begin := chatCallOf(c)
-		begin.Index, begin.Function.Arguments = &i, ""
-		send(delta{Calls: []chatCall{begin}}, nil)
-		for _, piece := range pieces(c.Arguments) {
-			more := chatCall{Index: &i}
-			more.Function.Arguments = piece
-			send(delta{Calls: []chatCall{more}}, nil)
-		}
-	}
-	finish := a.finish()
-	send(delta{}, &finish)
+	send(fields{}, a.finish())
 	if a.withUsage {
 		last := a.completion(object)
-		last.Usage = chatUsageOf(a.usage)
+		last["usage"] = a.chatUsage()
 		s.event("", last)
 	}
 	s.raw("", "[DONE]")

@@ -49,7 +49,7 @@ func (c content) text() (string, error) {
 	var texts []string
 	for i, b := range c {
 		switch b.Type {
-		case "text":
+		case "text", "input_text", "output_text":
 			texts = append(texts, b.Text)
 		case "refusal":
 			texts = append(texts, b.Refusal)
@@ -76,21 +76,6 @@ func (b block) unknown() error {
 	return fmt.Errorf("a part of the type %.40q cannot be passed on here: only text and whole calls and results of "+
 		"tools can",
 		b.Type)
-}
-
-// A textList is a text or a list of texts.
-type textList []string
-
-// UnmarshalJSON reads either form, or null.
-func (l *textList) UnmarshalJSON(raw []byte) error {
-	if raw[0] == '"' {
-		*l = textList{""}
-		return json.Unmarshal(raw, &(*l)[0])
-	}
-	var texts []string
-	err := json.Unmarshal(raw, &texts)
-	*l = texts
-	return err
 }
 
 // schema returns the schema of a tool's arguments as it is sent on, "" if there is none.

@@ -3,8 +3,8 @@ package gateway
 import "time"
 
 // Bounded returns a Config with bounds of its own; those that are 0 have their defaults.
-func Bounded(body int64, conns int, patience, ping time.Duration) Config {
-	return Config{bounds: bounds{body, conns, patience, ping}}
+func Bounded(body int64, patience, ping time.Duration) Config {
+	return Config{bounds: bounds{body, patience, ping}}
 }
 
 // Waiting returns the clients that wait for calls, and the calls for which none does.

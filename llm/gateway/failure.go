@@ -46,8 +46,6 @@ func failureOf(err error) *failure {
 	case errors.Is(err, errBusy):
 		return &failure{http.StatusTooManyRequests, "rate_limit_error", "too many calls of the session are under way",
 			"rate_limit_exceeded", time.Second}
-	case errors.Is(err, errCalls):
-		return forbidden("the session's calls are spent: finish with what there is")
 	case !isModel || errors.Is(err, llm.ErrDraining) || e.Status == llm.Canceled:
 		return forbidden("the run takes no further calls: its budget is spent, or it is ending")
 	case llm.Unavailable(err):
@@ -109,10 +107,9 @@ func (f *failure) write(w http.ResponseWriter, overloaded int) {
 	if f.after > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.after.Seconds()))))
 	}
-	status := f.status
-	if status == statusOverloaded {
-		status = overloaded
+	if f.status != statusOverloaded {
+		overloaded = f.status
 	}
-	w.WriteHeader(status)
+	w.WriteHeader(overloaded)
 	w.Write(f.body())
 }

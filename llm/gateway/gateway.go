@@ -1,5 +1,5 @@
 // Package gateway is a loopback HTTP server in front of an [llm.LLM], for agents that are programs of their own. It
-// speaks OpenAI's chat completions and Anthropic's messages, streamed and whole, with tools.
+// speaks OpenAI's chat completions and responses and Anthropic's messages, streamed and whole, with tools.
 //
 //	g, err := gateway.Listen(gateway.Config{})
 //	...
@@ -13,9 +13,7 @@
 // # Requests that come twice
 //
 // A client that gave up waiting sends its request again. While the first one is under way, or was answered when its
-// client had left, a request with the same body gets the same answer, and Ask is not called again. The one exception is
-// a request whose client says that it is no retry (X-Stainless-Retry-Count: 0) while another client waits: that one
-// wants an answer of its own.
+// client had left, a request for the same gets the same answer, in whatever dialect, and Ask is not called again.
 //
 // # Errors
 //
@@ -50,7 +48,6 @@ type Config struct {
 // bounds protect a gateway from what runs behind it. What is 0 has its default; tests set less.
 type bounds struct {
 	body     int64         // bytes of a request; 0 means 8 MiB
-	conns    int           // connections, of which further ones are closed at once; 0 means 512
 	patience time.Duration // for a client to send a request, and to take in a piece of its answer; 0 means 30 seconds
 	// ping is the time between two signs of life in a stream while the model writes. Before the first one, an error has a
 	// status of its own. 0 means 10 seconds.
@@ -58,12 +55,11 @@ type bounds struct {
 }
 
 func (b bounds) filled() bounds {
-	return bounds{cmp.Or(b.body, 8<<20), cmp.Or(b.conns, 512), cmp.Or(b.patience, 30*time.Second),
-		cmp.Or(b.ping, 10*time.Second)}
+	return bounds{cmp.Or(b.body, 8<<20), cmp.Or(b.patience, 30*time.Second), cmp.Or(b.ping, 10*time.Second)}
 }
 
 // A Gateway listens until it is closed. A body of a request has at most 8 MiB, 100,000 objects, arrays and commas, and
-// a depth of 64; of 512 connections further ones are closed. It is safe for concurrent use.
+// a depth of 64. It is safe for concurrent use.
 type Gateway struct {
 	cfg     Config
 	base    string
@@ -75,9 +71,6 @@ type Gateway struct {
 	sessions map[digest]*Session // nil for one that was closed
 }
 
-// maxParsed bounds the bodies that are parsed at once, of all sessions.
-const maxParsed = 2
-
 // Listen starts a gateway without sessions.
 func Listen(cfg Config) (*Gateway, error) {
 	cfg.bounds = cfg.bounds.filled()
@@ -85,7 +78,7 @@ func Listen(cfg Config) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
-	g := &Gateway{cfg: cfg, base: base, parsing: make(chan struct{}, maxParsed), sessions: make(map[digest]*Session)}
+	g := &Gateway{cfg: cfg, base: base, parsing: make(chan struct{}, 2), sessions: make(map[digest]*Session)}
 	g.http = &http.Server{
 		Handler:           http.HandlerFunc(g.serve),
 		ReadHeaderTimeout: cfg.bounds.patience,
@@ -93,7 +86,7 @@ func Listen(cfg Config) (*Gateway, error) {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
-	g.served.Go(func() { g.http.Serve(&boundedListener{Listener: ln, slots: make(chan struct{}, cfg.bounds.conns)}) })
+	g.served.Go(func() { g.http.Serve(ln) })
 	return g, nil
 }
 
@@ -136,34 +129,3 @@ func (g *Gateway) Close() error {
 
 // String names the gateway by its address.
 func (g *Gateway) String() string { return "gateway(" + cmp.Or(g.cfg.Socket, g.base) + ")" }
-
-// A boundedListener closes connections beyond its slots.
-type boundedListener struct {
-	net.Listener
-	slots chan struct{}
-}
-
-func (l *boundedListener) Accept() (net.Conn, error) {
-	for {
-		conn, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case l.slots <- struct{}{}:
-			return &boundedConn{Conn: conn, free: sync.OnceFunc(func() { <-l.slots })}, nil
-		default:
-			conn.Close()
-		}
-	}
-}
-
-type boundedConn struct {
-	net.Conn
-	free func()
-}
-
-func (c *boundedConn) Close() error {
-	defer c.free()
-	return c.Conn.Close()
-}

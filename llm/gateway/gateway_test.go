@@ -138,15 +138,7 @@ func TestWhoIsServed(t *testing.T) {
 		{"half a token", s, "POST", messagesPath, map[string]string{"X-Api-Key": s.Token()[:20]}, 401},
 		{"another session's token", s, "POST", chatPath, map[string]string{"X-Api-Key": closed.Token()}, 401},
 		{"a session that has ended", closed, "POST", chatPath, nil, 403},
-		{"a name that was bound to loopback", s, "POST", chatPath, map[string]string{"Host": "evil.example"}, 403},
-		{"the same with a port", s, "POST", chatPath, map[string]string{"Host": "evil.example:80"}, 403},
-		{"a name that only begins like ours", s, "POST", chatPath, map[string]string{"Host": "127.0.0.1.evil.example"}, 403},
-		{"localhost", s, "POST", chatPath, map[string]string{"Host": "localhost:1"}, 200},
-		{"a page of another site", s, "POST", chatPath, map[string]string{"Origin": "https://evil.example"}, 403},
-		{"a page without an origin", s, "POST", chatPath, map[string]string{"Origin": "null"}, 403},
-		{"a browser that asks whether it may", s, "OPTIONS", chatPath, map[string]string{"Origin": "https://evil.example"},
-			403},
-		{"a path that is not served", s, "POST", "/v1/responses", nil, 404},
+		{"a path that is not served", s, "POST", "/v1/embeddings", nil, 404},
 		{"a method that is not served", s, "GET", chatPath, nil, 404},
 		{"a path that climbs", s, "POST", "/v1/../../etc/passwd", nil, 404},
 	} {
@@ -254,7 +246,7 @@ func TestRequests(t *testing.T) {
 
 // What cannot be passed on is refused, with the place in the request, and costs no call.
 func TestRefusals(t *testing.T) {
-	s, a := open(t, gateway.Bounded(1<<16, 0, 0, 0), says("hello"))
+	s, a := open(t, gateway.Bounded(1<<16, 0, 0), says("hello"))
 	chat := func(fields string) string { return strings.TrimSuffix(chatBody, "}") + "," + fields + "}" }
 	messages := func(fields string) string { return strings.TrimSuffix(messagesBody, "}") + "," + fields + "}" }
 	user := func(content string) string {
@@ -270,7 +262,6 @@ func TestRefusals(t *testing.T) {
 		{chatPath, `{}`, 400, "messages: at least one"},
 		{messagesPath, `{"system":"a"}`, 400, "messages: at least one"},
 		{chatPath, chat(`"n":2`), 400, "n: only one choice"},
-		{chatPath, chat(`"logprobs":true`), 400, "logprobs"},
 		{chatPath, chat(`"tool_choice":"required"`), 400, "tool_choice"},
 		{chatPath, chat(`"response_format":{"type":"json_schema"}`), 400, "response_format"},
 		{chatPath, chat(`"max_tokens":0`), 400, "max_tokens: at least 1"},
@@ -364,9 +355,9 @@ func TestErrors(t *testing.T) {
 
 func TestBoundsOfASession(t *testing.T) {
 	a := &asker{do: says("hello")}
-	s := listen(t, gateway.Config{}).Open(gateway.SessionConfig{Ask: a.ask, Calls: 2, MaxTokens: 50})
-	for i, status := range []int{200, 200, 403} {
-		if resp, text := (client{t, s, nil}).do("POST", messagesPath, messagesBody); resp.StatusCode != status {
+	s := listen(t, gateway.Config{}).Open(gateway.SessionConfig{Ask: a.ask, MaxTokens: 50})
+	for i := range 2 {
+		if resp, text := (client{t, s, nil}).do("POST", messagesPath, messagesBody); resp.StatusCode != 200 {
 			t.Errorf("call %d: %d %s", i, resp.StatusCode, text)
 		}
 	}
@@ -440,7 +431,7 @@ func TestRetriesAreNotPaidTwice(t *testing.T) {
 		})
 	}
 	wg.Go(func() { // another request is another call
-		c.do("POST", chatPath, chatBody+" ")
+		c.do("POST", chatPath, strings.Replace(chatBody, `{"`, `{"temperature":0.5,"`, 1))
 	})
 	await(s, 4, 0)
 	close(h.release)
@@ -464,7 +455,7 @@ func await(s *gateway.Session, clients, abandoned int) {
 func TestAnswersAreKeptForARetry(t *testing.T) {
 	h := hold()
 	s, a := open(t, gateway.Config{}, h.ask)
-	c := client{t, s, map[string]string{"X-Stainless-Retry-Count": "0"}}
+	c := client{t, s, nil}
 	ctx, giveUp := context.WithCancel(t.Context())
 	left := make(chan struct{})
 	go func() {
@@ -483,31 +474,14 @@ func TestAnswersAreKeptForARetry(t *testing.T) {
 	}
 }
 
-// A client that says that it is no retry, while another waits, samples the same prompt twice.
-func TestEqualRequestsAtOnce(t *testing.T) {
-	h := hold()
-	s, a := open(t, gateway.Config{}, h.ask)
-	c := client{t, s, map[string]string{"X-Stainless-Retry-Count": "0"}}
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() { c.do("POST", chatPath, chatBody) })
-		<-h.begun
-	}
-	close(h.release)
-	wg.Wait()
-	if reqs := a.asked(); len(reqs) != 2 || reqs[0].Seed == reqs[1].Seed {
-		t.Errorf("asked %+v", reqs)
-	}
-}
-
 // Closing a session cancels its calls, tells its clients, and leaves other sessions alone.
 func TestClose(t *testing.T) {
 	h := hold()
-	g := listen(t, gateway.Bounded(0, 0, 0, 5*time.Millisecond))
+	g := listen(t, gateway.Bounded(0, 0, 5*time.Millisecond))
 	s := g.Open(gateway.SessionConfig{Ask: h.ask})
 	other := g.Open(gateway.SessionConfig{Ask: says("hello")})
 	results := make(chan string, 2)
-	for _, body := range []string{chatBody, strings.Replace(messagesBody, `"max`, `"stream":true,"max`, 1)} {
+	for _, body := range []string{chatBody, strings.Replace(messagesBody, `"max`, `"stream":true,"temperature":0.5,"max`, 1)} {
 		go func() {
 			path := messagesPath
 			if body == chatBody {
@@ -570,9 +544,9 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// Clients that send slowly, and more connections than are served, hold up nobody.
+// Clients that send slowly hold up nobody.
 func TestHostileConnections(t *testing.T) {
-	s, _ := open(t, gateway.Bounded(0, 20, 500*time.Millisecond, 0), says("hello"))
+	s, _ := open(t, gateway.Bounded(0, 500*time.Millisecond, 0), says("hello"))
 	address := strings.TrimPrefix(s.BaseURL(), "http://")
 	dial := func(text string) net.Conn {
 		conn, err := net.Dial("tcp", address)
@@ -593,23 +567,8 @@ func TestHostileConnections(t *testing.T) {
 			t.Errorf("%s: %v", reason, err) // it ends, as the server closes the connection
 		}
 	}
-	var idle []net.Conn
-	for range 200 {
-		idle = append(idle, dial(""))
-	}
-	for _, conn := range idle {
-		conn.Close()
-	}
-	for { // until the server has noticed
-		resp, err := http.DefaultClient.Do(client{t, s, nil}.request(t.Context(), "POST", chatPath, chatBody))
-		if err != nil {
-			continue
-		}
-		resp.Body.Close()
-		if resp.StatusCode != 200 {
-			t.Errorf("afterwards: %s", resp.Status)
-		}
-		return
+	if resp, text := (client{t, s, nil}).do("POST", chatPath, chatBody); resp.StatusCode != 200 {
+		t.Errorf("afterwards: %d %s", resp.StatusCode, text)
 	}
 }
 

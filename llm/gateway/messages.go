@@ -21,7 +21,6 @@ type messagesRequest struct {
 	Temperature *float64       `json:"temperature"`
 	TopP        *float64       `json:"top_p"`
 	MaxTokens   *int           `json:"max_tokens"`
-	Stops       textList       `json:"stop_sequences"`
 	Stream      bool           `json:"stream"`
 }
 
@@ -49,7 +48,7 @@ func (messages) parse(body []byte) (*ask, error) {
 	if err := decode(body, &r); err != nil {
 		return nil, err
 	}
-	a := &ask{stream: r.Stream, stops: r.Stops}
+	a := &ask{stream: r.Stream}
 	a.Temperature, a.TopP, a.MaxTokens = r.Temperature, r.TopP, r.MaxTokens
 	if c := r.ToolChoice; c != nil {
 		if c.Type != "auto" {
@@ -119,110 +118,71 @@ func (m blockMessage) appendTo(all []llm.Message) ([]llm.Message, error) {
 	return append(all, own), nil
 }
 
-// The form of answers.
-type (
-	message struct {
-		ID           string  `json:"id"`
-		Type         string  `json:"type"`
-		Role         string  `json:"role"`
-		Model        string  `json:"model"`
-		Content      []any   `json:"content"`
-		StopReason   *string `json:"stop_reason"`
-		StopSequence *string `json:"stop_sequence"`
-		Usage        usage   `json:"usage"`
+// message is the answer with a content, as far as its usage is known.
+func (a answer) message(content ...fields) fields {
+	if content == nil {
+		content = []fields{} // [] in JSON, not null
 	}
-	textBlock struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	toolBlock struct {
-		Type  string          `json:"type"`
-		ID    string          `json:"id"`
-		Name  string          `json:"name"`
-		Input json.RawMessage `json:"input"`
-	}
-	usage struct {
-		Input   int `json:"input_tokens"`
-		Created int `json:"cache_creation_input_tokens"`
-		Read    int `json:"cache_read_input_tokens"`
-		Output  int `json:"output_tokens"`
-	}
-)
-
-func (a answer) message() message {
-	return message{ID: "msg_" + a.id, Type: "message", Role: llm.Assistant, Model: a.model, Content: []any{}}
+	return fields{"id": "msg_" + a.id, "type": "message", "role": llm.Assistant, "model": a.model, "content": content,
+		"stop_reason": nil, "stop_sequence": nil, "usage": a.blockUsage()}
 }
 
-// usage counts tokens as Anthropic does, where input tokens are those that no cache had.
-func (a answer) blockUsage() usage {
+// blockUsage counts tokens as Anthropic does, where input tokens are those that no cache had.
+func (a answer) blockUsage() fields {
 	u := a.usage
-	return usage{Input: u.PromptTokens - u.CachedTokens, Read: u.CachedTokens, Output: u.CompletionTokens}
+	return fields{"input_tokens": u.PromptTokens - u.CachedTokens, "cache_creation_input_tokens": 0,
+		"cache_read_input_tokens": u.CachedTokens, "output_tokens": u.CompletionTokens}
 }
 
 func (messages) whole(a answer) any {
-	m := a.message()
-	m.Usage = a.blockUsage()
-	m.StopReason, m.StopSequence = a.stopReason()
+	var content []fields
 	if a.text != "" || len(a.calls) == 0 {
-		m.Content = append(m.Content, textBlock{"text", a.text})
+		content = append(content, fields{"type": "text", "text": a.text})
 	}
 	for _, c := range a.calls {
-		m.Content = append(m.Content, toolBlock{"tool_use", c.ID, c.Name, object(c.Arguments)})
+		content = append(content, fields{"type": "tool_use", "id": c.ID, "name": c.Name, "input": object(c.Arguments)})
 	}
+	m := a.message(content...)
+	m["stop_reason"] = a.stopReason()
 	return m
 }
 
-// stopReason is the ending in Anthropic's words, and the stop text if there was one.
-func (a answer) stopReason() (reason, sequence *string) {
-	why := [...]string{"end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"}[a.ending]
-	if a.ending == stopped {
-		sequence = &a.stop
-	}
-	return &why, sequence
+// stopReason is the ending in Anthropic's words.
+func (a answer) stopReason() string {
+	return []string{"end_turn", "max_tokens", "tool_use", "refusal"}[a.ending]
 }
 
 // alive begins the stream, whose usage is only known at its end, and then pings.
 func (messages) alive(s *stream, a answer, first bool) {
 	if first {
-		start(s, a.message())
+		s.event("message_start", fields{"type": "message_start", "message": a.message()})
 	}
 	s.raw("ping", `{"type":"ping"}`)
-}
-
-func start(s *stream, m message) {
-	s.event("message_start", map[string]any{"type": "message_start", "message": m})
 }
 
 func (messages) events(s *stream, a answer, alive bool) {
 	if !alive {
 		m := a.message()
-		m.Usage = a.blockUsage()
-		m.Usage.Output = 0
-		start(s, m)
+		m["usage"].(fields)["output_tokens"] = 0
+		s.event("message_start", fields{"type": "message_start", "message": m})
 	}
 	n := 0
-	block := func(begin any, kind, field, text string) {
-		s.event("content_block_start", map[string]any{"type": "content_block_start", "index": n, "content_block": begin})
-		for _, piece := range pieces(text) {
-			s.event("content_block_delta", map[string]any{
-				"type": "content_block_delta", "index": n, "delta": map[string]string{"type": kind, field: piece},
-			})
-		}
-		s.event("content_block_stop", map[string]any{"type": "content_block_stop", "index": n})
+	block := func(begin fields, kind, field, text string) {
+		s.event("content_block_start", fields{"type": "content_block_start", "index": n, "content_block": begin})
+		s.event("content_block_delta",
+			fields{"type": "content_block_delta", "index": n, "delta": fields{"type": kind, field: text}})
+		s.event("content_block_stop", fields{"type": "content_block_stop", "index": n})
 		n++
 	}
 	if a.text != "" || len(a.calls) == 0 {
-		block(textBlock{Type: "text"}, "text_delta", "text", a.text)
+		block(fields{"type": "text", "text": ""}, "text_delta", "text", a.text)
 	}
 	for _, c := range a.calls {
-		begin := toolBlock{"tool_use", c.ID, c.Name, json.RawMessage("{}")}
-		block(begin, "input_json_delta", "partial_json", string(object(c.Arguments)))
+		block(fields{"type": "tool_use", "id": c.ID, "name": c.Name, "input": fields{}}, "input_json_delta", "partial_json",
+			string(object(c.Arguments)))
 	}
-	reason, sequence := a.stopReason()
-	s.event("message_delta", map[string]any{
-		"type": "message_delta", "usage": a.blockUsage(),
-		"delta": map[string]*string{"stop_reason": reason, "stop_sequence": sequence},
-	})
+	s.event("message_delta", fields{"type": "message_delta", "usage": a.blockUsage(),
+		"delta": fields{"stop_reason": a.stopReason(), "stop_sequence": nil}})
 	s.raw("message_stop", `{"type":"message_stop"}`)
 }
 

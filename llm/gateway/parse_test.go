@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/llm"
@@ -50,23 +49,6 @@ func FuzzParse(f *testing.F) {
 				if tool.Name == "" || tool.Parameters != "" && !json.Valid([]byte(tool.Parameters)) {
 					t.Errorf("%T: tool %+v", d, tool)
 				}
-			}
-		}
-	})
-}
-
-// Pieces are whole characters, join to the text, and are bounded.
-func FuzzPieces(f *testing.F) {
-	f.Add(strings.Repeat("ü", 1000))
-	f.Add("\x80\x80\xff" + strings.Repeat("\x80", 2000))
-	f.Fuzz(func(t *testing.T, text string) {
-		all := pieces(text)
-		if strings.Join(all, "") != text {
-			t.Errorf("%q is cut into %q", text, all)
-		}
-		for _, p := range all {
-			if len(p) == 0 || len(p) > 512 {
-				t.Errorf("a piece of %d bytes", len(p))
 			}
 		}
 	})

@@ -39,7 +39,7 @@ var sdkParams = sdk.ChatCompletionNewParams{
 func TestOpenAIsClient(t *testing.T) {
 	long := strings.Repeat("häh? ", 300)
 	args := `{"text":"` + long + `"}`
-	s, a := open(t, gateway.Bounded(0, 0, 0, time.Millisecond),
+	s, a := open(t, gateway.Bounded(0, 0, time.Millisecond),
 		later(says(long, llm.ToolCall{ID: "c1", Name: "read", Arguments: args}, listCall)))
 	check := func(how string, c sdk.ChatCompletion) {
 		t.Helper()
@@ -98,7 +98,7 @@ func TestOpenAIsClientRetries(t *testing.T) {
 			}
 		})
 	}
-	s, _ := open(t, gateway.Bounded(0, 0, 0, time.Millisecond), later(fails(errors.New("x"))))
+	s, _ := open(t, gateway.Bounded(0, 0, time.Millisecond), later(fails(errors.New("x"))))
 	chat := sdkClient(s, 0)
 	events := chat.NewStreaming(t.Context(), sdkParams)
 	for events.Next() {

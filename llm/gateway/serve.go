@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -19,11 +17,10 @@ import (
 // An ask is a request in neither dialect.
 type ask struct {
 	llm.Request
-	seeded bool     // whether the client gave a seed
-	stream bool     // whether the answer is streamed
-	usage  bool     // whether the stream ends with usage, in OpenAI's dialect
-	stops  []string // texts before which the answer ends
-	single bool     // whether at most one tool may be called
+	seeded bool // whether the client gave a seed
+	stream bool // whether the answer is streamed
+	usage  bool // whether the stream ends with usage, in OpenAI's dialect
+	single bool // whether at most one tool may be called
 }
 
 // A dialect is a protocol of clients.
@@ -42,26 +39,21 @@ type dialect interface {
 	overloaded() int
 }
 
-// serve serves every request. A browser that was led here by a page is turned away by its Host and its Origin. A
-// client that is refused has the same time as others to send its body and to take in the answer.
+// serve serves every request that has a token, which no page in a browser has. A client that is refused has the same time
+// as others to send its body and to take in the answer.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	g.renew(w)
 	if r.ContentLength != 0 { // until the body is read
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.cfg.bounds.patience))
 		w.Header().Set("Connection", "close")
 	}
-	path := strings.Trim(r.URL.Path, "/")
-	for after, ok := strings.CutPrefix(path, "v1/"); ok; after, ok = strings.CutPrefix(path, "v1/") {
-		path = after
-	}
-	path = "/" + path
+	path := "/" + strings.Trim(strings.ReplaceAll(r.URL.Path, "/v1", ""), "/")
 	var d dialect = chat{}
-	if strings.HasPrefix(path, "/messages") {
+	switch {
+	case strings.HasPrefix(path, "/messages"):
 		d = messages{}
-	}
-	if !local(r.Host) || !fromHere(r.Header.Get("Origin")) {
-		g.refuse(w, d, forbidden("only local programs are served"))
-		return
+	case path == "/responses":
+		d = responses{}
 	}
 	s, err := g.session(r)
 	if err != nil {
@@ -74,33 +66,13 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		g.writeJSON(w, s.models())
 	case strings.HasPrefix(route, "GET /models/"):
 		g.writeJSON(w, s.model())
-	case route == "POST /chat/completions", route == "POST /messages", route == "POST /messages/count_tokens":
+	case route == "POST /chat/completions", route == "POST /responses", route == "POST /messages",
+		route == "POST /messages/count_tokens":
 		s.answer(w, r, d, strings.HasSuffix(path, "count_tokens"))
 	default:
 		g.refuse(w, d, &failure{status: http.StatusNotFound, kind: "not_found_error",
-			message: "not served: " + route + "; there are POST /v1/chat/completions, POST /v1/messages and GET /v1/models"})
+			message: "not served: " + route + "; there are POST /v1/chat/completions, /v1/responses and /v1/messages, and GET /v1/models"})
 	}
-}
-
-// local reports whether host, of a Host header, names this machine.
-func local(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	switch strings.Trim(host, "[]") {
-	case "127.0.0.1", "localhost", "::1":
-		return true
-	}
-	return false
-}
-
-// fromHere reports whether origin is absent, or a page of this machine.
-func fromHere(origin string) bool {
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && local(u.Host)
 }
 
 // session returns the session whose token r has.
@@ -136,7 +108,7 @@ func (s *Session) answer(w http.ResponseWriter, r *http.Request, d dialect, coun
 		s.g.refuse(w, d, errClosed)
 		return
 	}
-	key, a, err := s.read(w, r, d)
+	a, err := s.read(w, r, d)
 	if err != nil {
 		s.g.refuse(w, d, err)
 		return
@@ -145,7 +117,7 @@ func (s *Session) answer(w http.ResponseWriter, r *http.Request, d dialect, coun
 		s.g.writeJSON(w, map[string]int{"input_tokens": tokensOf(a.Request)})
 		return
 	}
-	c, err := s.join(key, a, r.Header.Get("X-Stainless-Retry-Count") == "0")
+	c, err := s.join(a)
 	if err != nil {
 		s.g.refuse(w, d, err)
 		return
@@ -154,29 +126,25 @@ func (s *Session) answer(w http.ResponseWriter, r *http.Request, d dialect, coun
 	s.leave(c, s.deliver(r.Context(), out, d, a, c))
 }
 
-// read reads the body of r in the time that a client has, and returns its digest and what it asks.
-func (s *Session) read(w http.ResponseWriter, r *http.Request, d dialect) (key digest, a *ask, err error) {
+// read reads the body of r in the time that a client has, and returns what it asks.
+func (s *Session) read(w http.ResponseWriter, r *http.Request, d dialect) (*ask, error) {
 	if r.Header.Get("Content-Encoding") != "" {
-		return key, nil, invalid("compressed requests are not read")
+		return nil, invalid("compressed requests are not read")
 	}
 	s.g.renew(w) // which may be told to go on
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(s.g.cfg.bounds.patience))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.g.cfg.bounds.body))
 	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return key, nil, &failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
+		return nil, &failure{status: http.StatusRequestEntityTooLarge, kind: "request_too_large",
 			message: "the request is longer than " + itoa(int(tooLong.Limit)) + " bytes"}
 	}
 	if err != nil {
-		return key, nil, invalid("the request did not arrive")
+		return nil, invalid("the request did not arrive")
 	}
 	rc.SetReadDeadline(time.Time{})
 	w.Header().Del("Connection")
-	h := sha256.New()
-	io.WriteString(h, r.URL.Path+"\x00")
-	h.Write(body)
-	a, err = s.parse(r.Context(), d, body)
-	return digest(h.Sum(nil)), a, err
+	return s.parse(r.Context(), d, body)
 }
 
 // parse parses body when that is its turn, which a client that leaves does not wait for.
@@ -198,7 +166,7 @@ func (s *Session) parse(ctx context.Context, d dialect, body []byte) (*ask, erro
 		return nil, invalid("messages: at least one is needed")
 	case a.MaxTokens != nil && *a.MaxTokens < 1:
 		return nil, invalid("max_tokens: at least 1 is needed")
-	case s.cfg.MaxTokens > 0 && (a.MaxTokens == nil || *a.MaxTokens > s.cfg.MaxTokens):
+	case s.cfg.MaxTokens > 0 && a.MaxTokens != nil && *a.MaxTokens > s.cfg.MaxTokens:
 		most := s.cfg.MaxTokens
 		a.MaxTokens = &most
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -22,8 +21,6 @@ type SessionConfig struct {
 	Ask func(context.Context, llm.Request) (llm.Reply, error)
 	// Model is the name that the agent sees. It may ask for any other, and gets this one. "" means "model".
 	Model string
-	// Calls bounds the calls of Ask in the session. 0 means no bound but Ask's own.
-	Calls int
 	// Requests bounds the requests that are served at once, and the calls of Ask at once; further ones wait. A call waits
 	// also when its client has left: once four times Requests are under way or wait, a request that needs another is
 	// refused with status 429. 0 means 32.
@@ -32,6 +29,8 @@ type SessionConfig struct {
 	MaxTokens int
 	// Seed is what seeds of requests without one are derived from, so that a session that is made again asks for the same.
 	Seed uint32
+	// Token is the session's key, which must be hard to guess; "" means a random one.
+	Token string
 }
 
 // A Session is an agent's access to a [Gateway]. It is safe for concurrent use.
@@ -47,35 +46,26 @@ type Session struct {
 
 	mu     sync.Mutex
 	closed bool
-	asked  int
-	open   int                // calls that are under way or wait for their turn
-	calls  map[digest]*call   // under way, or answered and not delivered
-	seen   map[digest]numbers // of calls by body, without those that failed
-	left   uint64             // answers whose clients left, until now
+	open   int               // calls that are under way or wait for their turn
+	calls  map[digest]*call  // by what they ask: under way, or answered and not delivered
+	seen   map[digest]uint32 // answers by what was asked
 }
 
 type digest [sha256.Size]byte
 
 // A call is a call of Ask, for which clients wait.
 type call struct {
-	key    digest
-	number uint32        // among those with this key, from 0
-	done   chan struct{} // closed when reply and err are there
-	reply  llm.Reply
-	err    error
-
-	// Guarded by the session's mu:
-	waiters int
-	kept    uint64 // its place among the answers whose clients left; 0 if it is none of them
+	key     digest
+	number  uint32        // answers to the same request before it
+	done    chan struct{} // closed when reply and err are there
+	reply   llm.Reply
+	err     error
+	waiters int // guarded by the session's mu
 }
-
-// maxKept bounds the answers whose clients left.
-const maxKept = 64
 
 var (
 	errClosed = errors.New("gateway: the session has ended")
 	errBusy   = errors.New("gateway: too many calls of the session are under way")
-	errCalls  = errors.New("gateway: the session's calls are spent")
 )
 
 // Open begins a session. It panics without an Ask.
@@ -85,12 +75,10 @@ func (g *Gateway) Open(cfg SessionConfig) *Session {
 	}
 	cfg.Model = cmp.Or(cfg.Model, "model")
 	cfg.Requests = max(1, cmp.Or(cfg.Requests, 32))
-	var secret [32]byte
-	rand.Read(secret[:]) // never fails
 	s := &Session{
-		g: g, cfg: cfg, token: "sk-" + hex.EncodeToString(secret[:]),
+		g: g, cfg: cfg, token: cmp.Or(cfg.Token, "sk-"+rand.Text()),
 		slots: make(chan struct{}, cfg.Requests), turns: make(chan struct{}, cfg.Requests),
-		calls: make(map[digest]*call), seen: make(map[digest]numbers),
+		calls: make(map[digest]*call), seen: make(map[digest]uint32),
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	g.mu.Lock()
@@ -134,65 +122,40 @@ func (s *Session) Close() {
 	s.asks.Wait()
 }
 
-// join returns the call for a request whose body has the digest key: the one that is under way for the same body, or a
-// new one. own means that the client wants an answer of its own as long as others wait. The caller must leave the call.
-func (s *Session) join(key digest, a *ask, own bool) (*call, error) {
+// join returns the call for what a asks: the one that is under way for it or whose answer no client got, or a new one. The
+// caller must leave the call.
+func (s *Session) join(a *ask) (*call, error) {
+	key := digest(a.Digest())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	c := s.calls[key]
+	switch {
+	case s.closed:
 		return nil, errClosed
-	}
-	if c := s.calls[key]; c != nil && (!own || c.waiters == 0) {
+	case c != nil:
 		c.waiters++
-		c.kept = 0
 		return c, nil
-	}
-	if s.cfg.Calls > 0 && s.asked >= s.cfg.Calls {
-		return nil, errCalls
-	}
-	if s.open >= 4*s.cfg.Requests {
+	case s.open >= 4*s.cfg.Requests:
 		return nil, errBusy
 	}
-	n := s.seen[key]
-	c := &call{key: key, number: n.take(), done: make(chan struct{}), waiters: 1}
-	s.seen[key] = n
+	c = &call{key: key, number: s.seen[key], done: make(chan struct{}), waiters: 1}
 	req := a.Request
 	if !a.seeded {
 		req.Seed = s.seed(c.number)
 	}
-	s.asked++
 	s.open++
 	s.calls[key] = c
 	s.asks.Go(func() { s.run(c, req) })
 	return c, nil
 }
 
-// seed returns the seed for a request that n with the same body came before, whatever other requests there were.
+// seed returns the seed for a request that was answered n times before, whatever other requests there were.
 func (s *Session) seed(n uint32) uint32 {
 	var b [8]byte
 	binary.BigEndian.PutUint32(b[:], s.cfg.Seed)
 	binary.BigEndian.PutUint32(b[4:], n)
 	sum := sha256.Sum256(b[:])
 	return binary.BigEndian.Uint32(sum[:])
-}
-
-// keep keeps the answer of c, whose clients left, for one that asks again. Of more than maxKept it forgets the oldest.
-// Calls under way do not count, so that many of them cost no answer that is paid for. The caller holds mu.
-func (s *Session) keep(c *call) {
-	s.left++
-	c.kept = s.left
-	kept, oldest := 0, c
-	for _, other := range s.calls {
-		if other.kept > 0 {
-			kept++
-			if other.kept < oldest.kept {
-				oldest = other
-			}
-		}
-	}
-	if kept > maxKept {
-		delete(s.calls, oldest.key)
-	}
 }
 
 // run calls Ask for c when that is its turn. A failure is not kept for clients that ask again.
@@ -204,11 +167,10 @@ func (s *Session) run(c *call, req llm.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.open--
-		switch {
-		case c.err != nil:
-			s.forget(c)
-		case c.waiters == 0 && s.calls[c.key] == c:
-			s.keep(c)
+		if c.err != nil {
+			delete(s.calls, c.key)
+		} else {
+			s.seen[c.key]++
 		}
 		close(c.done)
 	}()
@@ -227,39 +189,12 @@ func (s *Session) run(c *call, req llm.Request) {
 	}
 }
 
-// forget drops a call that failed, whose number and so its seed a later one gets. The caller holds mu.
-func (s *Session) forget(c *call) {
-	if s.calls[c.key] == c {
-		delete(s.calls, c.key)
-	}
-	n := s.seen[c.key]
-	if n.free(c.number); n.next == 0 {
-		delete(s.seen, c.key)
-	} else {
-		s.seen[c.key] = n
-	}
-}
-
 // leave ends the wait of a client of c, and forgets c if its answer was delivered.
 func (s *Session) leave(c *call, delivered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.waiters--
-	switch {
-	case s.calls[c.key] != c: // another one took its place, or it failed
-	case delivered:
+	if delivered && s.calls[c.key] == c {
 		delete(s.calls, c.key)
-	case c.waiters == 0 && c.answered():
-		s.keep(c)
-	}
-}
-
-// answered reports whether the answer is there.
-func (c *call) answered() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return false
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-	"unicode/utf8"
 )
 
 // A stream writes an answer in pieces. A client that takes none in for too long is given up.
@@ -14,6 +13,7 @@ type stream struct {
 	rc       *http.ResponseController
 	patience time.Duration
 	begun    bool
+	number   int   // of the next event, where events have numbers
 	err      error // the first, after which nothing is written
 }
 
@@ -61,23 +61,6 @@ func (s *stream) begin() {
 		s.w.Header().Set("Content-Type", "text/event-stream")
 		s.w.Header().Set("Cache-Control", "no-cache")
 	}
-}
-
-// pieces cuts text into pieces of whole characters and at most some hundred bytes.
-func pieces(text string) (all []string) {
-	const most = 512
-	for len(text) > most {
-		n := most
-		for n > most-utf8.UTFMax && !utf8.RuneStart(text[n]) {
-			n--
-		}
-		all = append(all, text[:n])
-		text = text[n:]
-	}
-	if text != "" {
-		all = append(all, text)
-	}
-	return all
 }
 
 // renew gives the client of w its time again to take in what is written next.

@@ -41,13 +41,13 @@ func stream(t *testing.T, s *gateway.Session, path, body string, begun func()) [
 
 // The streams of Anthropic's dialect, event by event as its documentation has them.
 func TestMessagesStream(t *testing.T) {
-	const begin = `message_start {"message":{"id":"ID","type":"message","role":"assistant","model":"small","content":[],"stop_reason":null,` +
-		`"stop_sequence":null,"usage":{"input_tokens":IN,"cache_creation_input_tokens":0,"cache_read_input_tokens":READ,"output_tokens":0}},"type":"message_start"}`
-	const use = `"usage":{"input_tokens":6,"cache_creation_input_tokens":0,"cache_read_input_tokens":4,"output_tokens":3}}`
+	const begin = `message_start {"message":{"content":[],"id":"ID","model":"small","role":"assistant","stop_reason":null,` +
+		`"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":READ,"input_tokens":IN,"output_tokens":0}},"type":"message_start"}`
+	const use = `"usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":4,"input_tokens":6,"output_tokens":3}}`
 	known := strings.NewReplacer("IN", "6", "READ", "4").Replace(begin)
 	unknown := strings.NewReplacer("IN", "0", "READ", "0").Replace(begin)
 	text := []string{
-		`content_block_start {"content_block":{"type":"text","text":""},"index":0,"type":"content_block_start"}`,
+		`content_block_start {"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}`,
 		`content_block_delta {"delta":{"text":"hello","type":"text_delta"},"index":0,"type":"content_block_delta"}`,
 		`content_block_stop {"index":0,"type":"content_block_stop"}`,
 	}
@@ -56,10 +56,10 @@ func TestMessagesStream(t *testing.T) {
 			`","stop_sequence":null},"type":"message_delta",` + use, `message_stop {"type":"message_stop"}`}
 	}
 	calls := []string{
-		`content_block_start {"content_block":{"type":"tool_use","id":"c1","name":"read","input":{}},"index":1,"type":"content_block_start"}`,
+		`content_block_start {"content_block":{"id":"c1","input":{},"name":"read","type":"tool_use"},"index":1,"type":"content_block_start"}`,
 		`content_block_delta {"delta":{"partial_json":"{\"path\":\"a\"}","type":"input_json_delta"},"index":1,"type":"content_block_delta"}`,
 		`content_block_stop {"index":1,"type":"content_block_stop"}`,
-		`content_block_start {"content_block":{"type":"tool_use","id":"c2","name":"list","input":{}},"index":2,"type":"content_block_start"}`,
+		`content_block_start {"content_block":{"id":"c2","input":{},"name":"list","type":"tool_use"},"index":2,"type":"content_block_start"}`,
 		`content_block_delta {"delta":{"partial_json":"{}","type":"input_json_delta"},"index":2,"type":"content_block_delta"}`,
 		`content_block_stop {"index":2,"type":"content_block_stop"}`,
 	}
@@ -95,9 +95,9 @@ func TestMessagesStream(t *testing.T) {
 // streamAround returns the events of a stream, whose model answers after the first ping if late. Of pings there is one.
 func streamAround(t *testing.T, late bool, do func(context.Context, llm.Request) (llm.Reply, error)) []string {
 	t.Helper()
-	cfg, pinged := gateway.Bounded(0, 0, 0, time.Hour), make(chan struct{})
+	cfg, pinged := gateway.Bounded(0, 0, time.Hour), make(chan struct{})
 	if late {
-		cfg = gateway.Bounded(0, 0, 0, time.Millisecond)
+		cfg = gateway.Bounded(0, 0, time.Millisecond)
 	} else {
 		close(pinged)
 	}
@@ -154,26 +154,24 @@ func TestMessagesWhole(t *testing.T) {
 		do             func(context.Context, llm.Request) (llm.Reply, error)
 		content, stop  string
 	}{
-		{"text", "", says("hello"), `[{"type":"text","text":"hello"}]`, `"end_turn","stop_sequence":null`},
-		{"cut", "", finish("length", "hel"), `[{"type":"text","text":"hel"}]`, `"max_tokens","stop_sequence":null`},
-		{"withheld", "", finish("content_filter", "hel"), `[{"type":"text","text":"hel"}]`, `"refusal","stop_sequence":null`},
-		{"nothing", "", finish("stop", ""), `[{"type":"text","text":""}]`, `"end_turn","stop_sequence":null`},
+		{"text", "", says("hello"), `[{"text":"hello","type":"text"}]`, `"end_turn","stop_sequence":null`},
+		{"cut", "", finish("length", "hel"), `[{"text":"hel","type":"text"}]`, `"max_tokens","stop_sequence":null`},
+		{"withheld", "", finish("content_filter", "hel"), `[{"text":"hel","type":"text"}]`, `"refusal","stop_sequence":null`},
+		{"nothing", "", finish("stop", ""), `[{"text":"","type":"text"}]`, `"end_turn","stop_sequence":null`},
 		{"a call", "", finish("tool_calls", "", readCall),
-			`[{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}]`, `"tool_use","stop_sequence":null`},
+			`[{"id":"c1","input":{"path":"a"},"name":"read","type":"tool_use"}]`, `"tool_use","stop_sequence":null`},
 		{"arguments that are no object, and no ID", "", finish("stop", "", llm.ToolCall{Name: "f", Arguments: `{"a":`}),
-			`[{"type":"tool_use","id":"CALL","name":"f","input":{"arguments":"{\"a\":"}}]`, `"tool_use","stop_sequence":null`},
+			`[{"id":"CALL","input":{"arguments":"{\"a\":"},"name":"f","type":"tool_use"}]`, `"tool_use","stop_sequence":null`},
 		{"one call where one is allowed", `"tool_choice":{"type":"auto","disable_parallel_tool_use":true},`,
 			finish("stop", "", readCall, listCall),
-			`[{"type":"tool_use","id":"c1","name":"read","input":{"path":"a"}}]`, `"tool_use","stop_sequence":null`},
-		{"a stop text", `"stop_sequences":["lo","e"],`, says("hello"), `[{"type":"text","text":"h"}]`,
-			`"stop_sequence","stop_sequence":"e"`},
+			`[{"id":"c1","input":{"path":"a"},"name":"read","type":"tool_use"}]`, `"tool_use","stop_sequence":null`},
 	} {
 		s, _ := open(t, gateway.Config{}, tt.do)
 		_, text := client{t, s, nil}.do("POST", messagesPath, "{"+tt.fields+messagesBody[1:])
 		text = generated.ReplaceAllString(text, "CALL")
-		want := `"role":"assistant","model":"small","content":` + tt.content + `,"stop_reason":` + tt.stop + `,"usage":`
-		if !strings.Contains(text, want) {
-			t.Errorf("%s: %s\nwant %s", tt.reason, text, want)
+		want := `"stop_reason":` + tt.stop + `,"type":"message","usage":`
+		if !strings.Contains(text, `{"content":`+tt.content+`,`) || !strings.Contains(text, want) {
+			t.Errorf("%s: %s\nwant %s and %s", tt.reason, text, tt.content, want)
 		}
 	}
 }
@@ -183,9 +181,9 @@ func TestMessagesWhole(t *testing.T) {
 func TestChatClient(t *testing.T) {
 	long := strings.Repeat("häh? ", 300)
 	args := `{"text":"` + long + `"}`
-	s, a := open(t, gateway.Bounded(0, 0, 0, time.Millisecond),
+	s, a := open(t, gateway.Bounded(0, 0, time.Millisecond),
 		later(says(long, llm.ToolCall{ID: "c1", Name: "read", Arguments: args}, listCall)))
-	failing, _ := open(t, gateway.Bounded(0, 0, 0, time.Millisecond), later(fails(errors.New("x"))))
+	failing, _ := open(t, gateway.Bounded(0, 0, time.Millisecond), later(fails(errors.New("x"))))
 	for _, whole := range []bool{true, false} {
 		ask := func(s *gateway.Session) (llm.Reply, error) {
 			c, err := openai.New(openai.Config{Seed: true, BaseURL: s.BaseURL() + "/v1", APIKey: s.Token(), Model: llm.Model{Key: "gpt"},

@@ -14,8 +14,8 @@ import (
 
 // Checkout writes the files of a commit to dir, which must be missing or empty, for [Config.Base] and the Base of a
 // command.Config. repository is a folder in a git repository, of which the commit's files below that folder are taken.
-// The repository stays as it is. Checkout runs the command git, so that a file is as that checks it out. Submodules are
-// empty folders.
+// The repository stays as it is. Checkout runs the command git with none of what the repository configures: no hooks,
+// filters or monitors. Submodules are empty folders.
 func Checkout(ctx context.Context, repository, commit, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("tree: %w", err)
@@ -40,11 +40,21 @@ func Checkout(ctx context.Context, repository, commit, dir string) error {
 	if err != nil {
 		return err
 	}
-	store, err := g.run(repository, "rev-parse", "--absolute-git-dir")
+	objects, err := g.run(repository, "rev-parse", "--path-format=absolute", "--git-path", "objects")
 	if err != nil {
 		return err
 	}
-	in := []string{"--git-dir=" + store, "--work-tree=."}
+	format, err := g.run(repository, "rev-parse", "--show-object-format")
+	if err != nil {
+		return err
+	}
+	// A repository of its own that reads the other's objects has none of its configuration.
+	g.env = append(g.env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
+	own := filepath.Join(scratch, "git")
+	if _, err := g.run(dir, "init", "--quiet", "--bare", "--template=", "--object-format="+format, own); err != nil {
+		return err
+	}
+	in := []string{"--git-dir=" + own, "--work-tree=."}
 	if _, err := g.run(dir, append(in, "read-tree", hash+":"+prefix)...); err != nil {
 		return err
 	}

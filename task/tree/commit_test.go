@@ -66,6 +66,15 @@ func TestCheckout(t *testing.T) {
 	bare := filepath.Join(t.TempDir(), "bare")
 	inGit(t, repository, "clone", "--quiet", "--bare", ".", bare)
 
+	ran := filepath.Join(t.TempDir(), "ran") // by what the repository configures
+	write(".git/info/attributes", "* filter=x\n")
+	write(".git/hooks/post-index-change", "#!/bin/sh\ntouch "+ran+"\n")
+	if err := os.Chmod(filepath.Join(repository, ".git", "hooks", "post-index-change"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]string{"filter.x.smudge": "touch " + ran + "; cat", "core.fsmonitor": "touch " + ran} {
+		inGit(t, repository, "config", key, value)
+	}
 	t.Setenv("GIT_DIR", filepath.Join(repository, "of another")) // as it is in a hook
 	for reason, c := range map[string]struct{ from, commit, want string }{
 		"a branch":                 {repository, "HEAD", want},
@@ -100,6 +109,11 @@ func TestCheckout(t *testing.T) {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("what the repository configures was run")
+	}
+	inGit(t, repository, "config", "--unset", "core.fsmonitor")
+	inGit(t, repository, "config", "--unset", "filter.x.smudge")
 	if after := inGit(t, repository, "status", "--short"); after != before {
 		t.Errorf("the repository is now\n%s\nand was\n%s", after, before)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/internal/patch"
 )
@@ -92,28 +93,55 @@ func (t *Task) WithoutFile(program, name string) (string, error) {
 }
 
 // Canonical returns a program that something else made of parent as the task writes it: without files that are as in
-// the base, sorted. It changes parent file by file, and fails as a reply does that changes what may not change, or
-// nothing ([task.ErrUnchanged]).
-func (t *Task) Canonical(parent, program string) (string, error) {
+// the base, sorted. It changes parent file by file. New files that may not be made are left out, and left says why each
+// was. It fails as a reply does that changes what may not change, or nothing ([task.ErrUnchanged]).
+func (t *Task) Canonical(parent, program string) (made string, left []string, err error) {
 	was, err := t.read(parent)
 	if err != nil {
-		return "", fmt.Errorf("tree: the parent: %w", err)
+		return "", nil, fmt.Errorf("tree: the parent: %w", err)
 	}
 	now, err := patch.Parse(program)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if now.Base != t.base.hash {
-		return "", fmt.Errorf("the program is of the base %s, and not of %s", now.Base, t.base.hash)
+		return "", nil, fmt.Errorf("the program is of the base %s, and not of %s", now.Base, t.base.hash)
 	}
+	for _, name := range now.Paths() {
+		if _, there := t.base.kind[name]; there {
+			continue
+		}
+		if err := t.checkPath(name); err != nil {
+			left = append(left, err.Error())
+			delete(now.Files, name)
+		}
+	}
+	p, err := t.onto(was, now)
+	if err == nil {
+		made, err = t.finish(parent, p)
+	}
+	return made, left, err
+}
+
+// onto returns was, changed file by file to what now is. Files with EVOLVE-BLOCK markers change between them alone.
+func (t *Task) onto(was, now patch.Patch) (patch.Patch, error) {
 	t.normalize(&now)
 	made := was.Clone()
 	for _, name := range slices.Concat(was.Paths(), was.Deleted, now.Paths(), now.Deleted) {
 		if err := t.follow(&made, now, name); err != nil {
-			return "", err
+			return was, err
 		}
 	}
-	return t.finish(parent, made)
+	return made, nil
+}
+
+// Rules says which files may be changed, for a prompt, with an end of the last line.
+func (t *Task) Rules() string {
+	text := "Only files of these patterns may be changed, made or deleted: " + strings.Join(t.cfg.Open, ", ") + "."
+	if len(t.cfg.Frozen) > 0 {
+		text += " These are frozen all the same: " + strings.Join(t.cfg.Frozen, ", ") + "."
+	}
+	return text + " Other new files are thrown away. To change or delete another file of the tree voids the work.\n"
 }
 
 // follow makes the file called name in made what it is in now.

@@ -48,7 +48,7 @@ func (t *Task) answer(p patch.Patch, reply string) (patch.Patch, error) {
 		return p, err
 	}
 	if len(changes) == 0 {
-		return t.wholeProgram(text)
+		return t.wholeProgram(p, text)
 	}
 	made := p.Clone()
 	for _, c := range changes {
@@ -59,11 +59,11 @@ func (t *Task) answer(p patch.Patch, reply string) (patch.Patch, error) {
 	return made, nil
 }
 
-// wholeProgram reads a reply that gives a program as it is written in a journal.
-func (t *Task) wholeProgram(text string) (patch.Patch, error) {
+// wholeProgram reads a reply that gives a program as it is written in a journal, in the place of p.
+func (t *Task) wholeProgram(p patch.Patch, text string) (patch.Patch, error) {
 	for b := range fence.Blocks(text) {
-		if p, err := patch.Parse(inBlock(b)); err == nil && p.Base == t.base.hash {
-			return p, nil
+		if now, err := patch.Parse(inBlock(b)); err == nil && now.Base == t.base.hash {
+			return t.onto(p, now)
 		}
 	}
 	return patch.Patch{}, fmt.Errorf("no line with a path is followed by a %s line, a fenced block or %s", edit.SearchLine,

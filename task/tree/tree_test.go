@@ -440,6 +440,20 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
+// A whole program as a reply changes files with markers between them alone, as any other reply does.
+func TestWholeProgramKeepsMarkers(t *testing.T) {
+	tt := newTask(t)
+	marked := files["lib/marked.go"]
+	inside := strings.Replace(marked, "limit = 3", "limit = 4", 1)
+	reply := func(text string) string {
+		return task.Fence(patch.Patch{Base: tt.Base(), Files: map[string]string{"lib/marked.go": text}}.String(), "")
+	}
+	got, err := tt.Parse(reply(strings.ReplaceAll(inside, "fixed = 1", "fixed = 2")))
+	if want, err2 := tt.Parse(reply(inside)); err != nil || err2 != nil || got != want || strings.Contains(got, "fixed = 2") {
+		t.Errorf("%s, %v; want %s, %v", got, err, want, err2)
+	}
+}
+
 // What something else made of a program is held to the rules of replies, file by file.
 func TestCanonical(t *testing.T) {
 	tt := newTask(t)
@@ -459,6 +473,8 @@ func TestCanonical(t *testing.T) {
 		{whole(map[string]string{"lib/total.go": files["lib/total.go"], "new/a": "x\n"}, "lib/sum.go"),
 			whole(map[string]string{"new/a": "x\n"}, "lib/sum.go"), ""},
 		{whole(map[string]string{"lib/sum_test.go": "package x\n"}), "", "is frozen"},
+		{whole(map[string]string{"lib/sum.go": "package lib\n", "NOTES.md": "x\n", "lib/new_test.go": "package lib\n"}),
+			whole(map[string]string{"lib/sum.go": "package lib\n"}), ""}, // new ones are left out
 		{whole(nil, "lib/sum_test.go"), "", "is frozen"},
 		{whole(nil, "lib/marked.go"), "", "EVOLVE-BLOCK markers"},
 		{whole(map[string]string{"lib/marked.go": strings.ReplaceAll(strings.Replace(marked, "limit = 3", "limit = 4", 1),
@@ -467,7 +483,7 @@ func TestCanonical(t *testing.T) {
 		{parent, "", "the one it was shown"},
 		{"base 0000\n", "", "is of the base 0000"},
 	} {
-		got, err := tt.Canonical(parent, c.program)
+		got, _, err := tt.Canonical(parent, c.program)
 		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) || c.err == "" &&
 			(err != nil || got != c.want) {
 			t.Errorf("%s\nis %s, %v; want %s, %s", c.program, got, err, c.want, c.err)

@@ -60,6 +60,7 @@ def connect(host, port):
 words = sys.argv[1:]
 prompt = sys.stdin.read()
 assert "Write a large number." in prompt, prompt
+assert "patterns may be changed, made or deleted: *.txt. These are frozen all the same: test.txt." in prompt, prompt
 number = 0
 if "many" in words:  # goes on asking, whatever it is told
     for i in range(1000):
@@ -70,6 +71,12 @@ if "many" in words:  # goes on asking, whatever it is told
             time.sleep(0.01)
         open("answer.txt", "w").write("%d\n" % number)
     sys.exit("nothing ended it")
+if "where" in words:  # asks with all that it finds
+    for i in range(4):
+        found = subprocess.run("pwd; ls -la --full-time . $HOME $HOME/earlier; ls -l --full-time ..; env | sort", shell=True, capture_output=True, text=True)
+        number = int(openai("n%d\n" % i + found.stdout, False))
+    open("answer.txt", "w").write("%d\n" % number)
+    sys.exit()
 if "forks" in words:  # leaves a process that asks on and writes
     subprocess.Popen([sys.executable, __file__, "many"], stdin=subprocess.PIPE, start_new_session=True).stdin.write(prompt.encode())
 if "key" in words:  # looks for the real key
@@ -88,6 +95,13 @@ if "network" in words:
     refused(lambda: connect("127.0.0.1", int(words[-1])))  # a server of the host
     refused(lambda: connect("192.0.2.1", 80))
     refused(lambda: socket.getaddrinfo("example.com", 80))
+if "terminal" in words:
+    import pty
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execvp("sh", ["sh", "-c", "tty && test -t 0 && exit 7"])
+    time.sleep(0.1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7 and os.read(fd, 100).startswith(b"/dev/pts/"), "no terminal"
 if "outside" in words:
     refused(lambda: open("/etc/evoalloc-was-here", "w"))
     refused(lambda: open(os.path.expanduser("~root/evoalloc-was-here"), "w"))
@@ -98,11 +112,17 @@ if "earlier" in words:
     assert os.listdir(home) == ["0"] and open(home + "0/score").read() == "0.000000\n", os.listdir(home)
     assert open(home + "0/program").read().startswith("base "), open(home + "0/program").read()
     open(home + "0/score", "w").write("9\n")  # its own copy
+if "stray" in words:  # leaves files that are none of the program
+    for name in "NOTES.md", ".aider.chat.history.md", "made.log", "new.py":
+        open(name, "w").write("x\n")
 if "frozen" in words:
     open("test.txt", "w").write("thawed\n")
 for ask in openai, anthropic:
     for stream in False, True:
         number += int(ask("%s %s" % (ask.__name__, stream), stream))
+if "idle" in words:
+    print("I may not write files.")
+    sys.exit("denied")
 open("answer.txt", "w").write("%d\n" % number)
 if "fails" in words:
     sys.exit(3)

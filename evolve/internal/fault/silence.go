@@ -23,7 +23,12 @@ type Silence struct {
 	open    int  // calls under way
 	until   int  // calls that were begun when too many attempts had failed; 0 before that
 	waiting int  // of these, those under way
+	// refused holds, for each model that has answered, how many calls were refused since.
+	refused map[string]int
 }
+
+// mostRefused is how many calls in a row a model that has answered may refuse.
+const mostRefused = 8
 
 // Begin begins a call. The func that it returns ends it, and returns its error, or a [*Unheard] if the run ends
 // because nothing was answered.
@@ -48,11 +53,38 @@ func (s *Silence) Begin() (end func([]llm.Attempt, error) error) {
 
 // Hear takes in that a call was answered, if it was. Its failure counts nothing.
 func (s *Silence) Hear(attempts []llm.Attempt) {
-	if llm.ClassOf(attempts) == llm.Real {
-		s.mu.Lock()
-		s.broken = true
-		s.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hear(attempts)
+}
+
+// hear is Hear. s.mu is held.
+func (s *Silence) hear(attempts []llm.Attempt) {
+	if llm.ClassOf(attempts) != llm.Real {
+		return
 	}
+	s.broken = true
+	if s.refused == nil {
+		s.refused = make(map[string]int)
+	}
+	s.refused[attempts[len(attempts)-1].Model] = 0
+}
+
+// alone returns err as that of its request alone, if a model that has answered refuses it as it does a wrong key or a
+// wrong name: providers refuse single prompts so. Several in a row are what they say. s.mu is held.
+func (s *Silence) alone(attempts []llm.Attempt, err error) error {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Kind != llm.KindAuth && e.Kind != llm.KindNotFound || len(attempts) == 0 {
+		return err
+	}
+	model := attempts[len(attempts)-1].Model
+	if n, answered := s.refused[model]; !answered || n >= mostRefused {
+		return err
+	}
+	s.refused[model]++
+	one := *e
+	one.Kind = llm.KindBadRequest
+	return &one
 }
 
 // end takes in that a call ended, and returns its error. s.mu is held.
@@ -61,7 +93,8 @@ func (s *Silence) end(number int, attempts []llm.Attempt, err error) error {
 	if number <= s.until {
 		s.waiting--
 	}
-	s.broken = s.broken || llm.ClassOf(attempts) == llm.Real
+	s.hear(attempts)
+	err = s.alone(attempts, err)
 	if _, refused := Refusal(err); s.broken || refused || busy(err) || llm.ClassOf(attempts) != llm.Errored {
 		return err
 	}

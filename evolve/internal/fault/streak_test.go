@@ -2,6 +2,7 @@ package fault
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -85,6 +86,37 @@ func TestSilenceAwaitsWhatIsUnderWay(t *testing.T) {
 		}
 		if err := three(bad, errCall); errors.As(err, &unheard) == answered {
 			t.Errorf("the last has failed, another was answered: %v: %v", answered, err)
+		}
+	}
+}
+
+// A model that has answered may refuse single requests as it does a wrong key. Several in a row end the run, and so does
+// the first of a model that never answered.
+func TestRefusalsOfAModelThatAnswers(t *testing.T) {
+	of := func(model string, status llm.Status) []llm.Attempt {
+		return []llm.Attempt{{Status: status, Model: model}}
+	}
+	for _, kind := range []string{llm.KindAuth, llm.KindNotFound} {
+		var s Silence
+		refuse := func(model string) error {
+			return s.Begin()(of(model, llm.Failed), fmt.Errorf("a call: %w", &llm.Error{Status: llm.Failed, Kind: kind, Err: errCall}))
+		}
+		if err := refuse("a"); !EndsRun(err) {
+			t.Errorf("%s before any answer: %v", kind, err)
+		}
+		for range 3 {
+			s.Begin()(of("a", llm.OK), nil)
+			for range mostRefused {
+				if err := refuse("a"); err == nil || EndsRun(err) || !errors.Is(err, errCall) {
+					t.Errorf("%s after an answer: %v", kind, err)
+				}
+			}
+		}
+		if err := refuse("a"); !EndsRun(err) {
+			t.Errorf("%s, one more than %d in a row: %v", kind, mostRefused, err)
+		}
+		if err := refuse("b"); !EndsRun(err) {
+			t.Errorf("%s of another model: %v", kind, err)
 		}
 	}
 }

@@ -34,6 +34,7 @@ type Call struct {
 	l     *Ledger
 	req   llm.Request
 	inner bool // another call waits for this one
+	grant *Grant
 
 	attemptsBooked bool // what its attempts cost is booked, so Settle must not book it again
 	booked         bool // the call itself is booked, too
@@ -50,14 +51,19 @@ type Call struct {
 }
 
 // Call returns the books of a call that asks req. An inner call is one that another call waits for: it never waits for
-// room.
-func (l *Ledger) Call(req llm.Request, inner bool) *Call { return &Call{l: l, req: req, inner: inner} }
+// room. What grant has, nil for nothing, is room of its own.
+func (l *Ledger) Call(req llm.Request, inner bool, grant *Grant) *Call {
+	return &Call{l: l, req: req, inner: inner, grant: grant}
+}
 
 // AttemptsBooked says that what the call's attempts cost is in the ledger: an earlier incarnation gave the call up.
 func (c *Call) AttemptsBooked() { c.attemptsBooked = true }
 
 // Booked says that all of the call is in the ledger: it is recalled.
-func (c *Call) Booked() { c.attemptsBooked, c.booked = true, true }
+func (c *Call) Booked() {
+	c.attemptsBooked, c.booked = true, true
+	c.l.GiveBack(c.grant, 1)
+}
 
 // Full returns the limit that leaves no room for another attempt at any model, or "". It sets nothing aside. Begin does
 // that, when the attempt has left the queue, and while it waits there it holds nothing. So two calls that each want
@@ -77,7 +83,7 @@ func (c *Call) Begin(ctx context.Context, drain <-chan struct{}, model string) e
 	if c.inner {
 		err = c.l.admit(drain, w)
 	} else {
-		err = c.l.reserve(ctx, drain, w, true)
+		err = c.l.reserve(ctx, drain, w, c.grant, true)
 	}
 	if err != nil {
 		return err

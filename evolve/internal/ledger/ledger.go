@@ -80,11 +80,12 @@ func (l *Ledger) Release() {
 // llm.ErrDraining once drain is closed, but a caller that waits learns that only when another settles. An evaluation is
 // not refused because attempts have stalled: what was answered before is paid for, and is scored.
 func (l *Ledger) Reserve(ctx context.Context, drain <-chan struct{}, w Amounts) error {
-	return l.reserve(ctx, drain, w, false)
+	return l.reserve(ctx, drain, w, nil, false)
 }
 
 // reserve is Reserve for an attempt at a call, or an evaluation.
-func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w Amounts, attempt bool) error {
+// What a grant has set aside counts as room.
+func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w Amounts, g *Grant, attempt bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer context.AfterFunc(ctx, l.wake)()
@@ -96,9 +97,14 @@ func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w Amounts, 
 			return llm.ErrDraining
 		case limit != "":
 			return &fault.Refused{Limit: limit}
-		case l.over(l.spent.Plus(l.reserved).Plus(w)) == "":
-			l.reserved = l.reserved.Plus(w)
+		case l.over(l.spent.Plus(l.reserved).Plus(w).Minus(g.next(w))) == "":
+			l.reserved = l.reserved.Plus(w).Minus(g.next(w))
+			g.take(w)
 			return nil
+		case g.passes(l):
+			g.left--
+			l.reserved.Calls--
+			continue
 		case ctx.Err() != nil:
 			return fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))
 		}
@@ -135,6 +141,9 @@ func (l *Ledger) full(w Amounts) string {
 	defer l.mu.Unlock()
 	return l.exhausted(w, true)
 }
+
+// UsedUp returns the limit that leaves no room for a call even with an empty prompt, or "".
+func (l *Ledger) UsedUp() string { return l.full(l.Prices.Least(Size{})) }
 
 // exhausted is full for an attempt or an evaluation. l.mu is held.
 func (l *Ledger) exhausted(w Amounts, attempt bool) string {

@@ -119,7 +119,7 @@ var (
 // A call passes through the states of its table: what is set aside and what is booked in each.
 func TestStatesOfACall(t *testing.T) {
 	l := atMost(5, -1)
-	c := l.Call(llm.Request{}, false)
+	c := l.Call(llm.Request{}, false, nil)
 	look := func(state string, reserved, spent int) {
 		t.Helper()
 		if s, r := l.Sums(); r.Calls != reserved || s.Calls != spent {
@@ -154,7 +154,7 @@ func TestStatesOfACall(t *testing.T) {
 func TestRecalledCalls(t *testing.T) {
 	l := New(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1, Prices: llm.Models()[:1]}, Amounts{})
 	answer := []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{CompletionTokens: 7}}}
-	whole, abandoned := l.Call(llm.Request{}, false), l.Call(llm.Request{}, false)
+	whole, abandoned := l.Call(llm.Request{}, false, nil), l.Call(llm.Request{}, false, nil)
 	whole.Booked()
 	abandoned.AttemptsBooked()
 	whole.Settle(answer)
@@ -170,11 +170,11 @@ func TestRecalledCalls(t *testing.T) {
 // A call that another one waits for is admitted at once or refused, since it would wait for the room of that other.
 func TestInnerCallsNeverWait(t *testing.T) {
 	l := atMost(1, -1)
-	outer := l.Call(llm.Request{}, false)
+	outer := l.Call(llm.Request{}, false, nil)
 	if err := outer.Begin(t.Context(), nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Call(llm.Request{}, true).Begin(t.Context(), nil, ""); refusal(err) != "Calls" {
+	if err := l.Call(llm.Request{}, true, nil).Begin(t.Context(), nil, ""); refusal(err) != "Calls" {
 		t.Errorf("an inner call beside one that takes all the room: %v", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestInnerCallsNeverWait(t *testing.T) {
 func TestStallsRefuseAttemptsAlone(t *testing.T) {
 	l := atMost(9, 1)
 	for range 2 {
-		c := l.Call(llm.Request{}, false)
+		c := l.Call(llm.Request{}, false, nil)
 		if err := c.Begin(t.Context(), nil, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestStallsRefuseAttemptsAlone(t *testing.T) {
 	if got := l.Observed(); got.Spent.Stalls != 2 || got.StallsAt["a"] != 2 {
 		t.Errorf("%+v, want 2 stalls at a", got)
 	}
-	c := l.Call(llm.Request{}, false)
+	c := l.Call(llm.Request{}, false, nil)
 	if err := c.Begin(t.Context(), nil, ""); refusal(err) != "Stalls" || c.Full() != "Stalls" {
 		t.Errorf("an attempt after 2 stalls of 1: %v", err)
 	}
@@ -219,7 +219,7 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 		{"another", "Money", "it is charged as the first"},
 		{"cheap", "", "1 of 50"},
 	} {
-		c := l.Call(request, false)
+		c := l.Call(request, false, nil)
 		if c.Full() != "" {
 			t.Errorf("%s: no room for another attempt at any model: %s", tt.model, c.Full())
 		}
@@ -229,7 +229,7 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 		c.Settle(nil)
 	}
 	// Of two attempts at once, each gives back its own.
-	c := l.Call(request, false)
+	c := l.Call(request, false, nil)
 	for _, model := range []string{"cheap", "cheap"} {
 		if err := c.Begin(t.Context(), nil, model); err != nil {
 			t.Fatal(err)
@@ -261,7 +261,7 @@ func TestAttemptsAtSeveralModels(t *testing.T) {
 		{[]llm.Attempt{{Status: llm.Failed, Model: "cheap"}}, 100, "the cheap one ended"},
 		{nil, 101, "one of them was canceled before it was sent"},
 	} {
-		c := l.Call(llm.Request{}, false)
+		c := l.Call(llm.Request{}, false, nil)
 		for _, model := range []string{"dear", "cheap"} {
 			if err := c.Begin(t.Context(), nil, model); err != nil {
 				t.Fatal(err)
@@ -300,7 +300,7 @@ func TestCapsThatNoModelHas(t *testing.T) {
 		}}, Amounts{})
 		for _, most := range []int{math.MaxInt, math.MaxInt - 50, math.MaxInt / 2, 1 << 40, math.MinInt, -1 << 40} {
 			req := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}, MaxTokens: &most}
-			c := l.Call(req, false)
+			c := l.Call(req, false, nil)
 			refused := refusal(c.Begin(t.Context(), nil, "m")) == limit
 			_, reserved := l.Sums()
 			if refused != (most > 0) || reserved.Tokens < 0 || reserved.FLOPs < 0 || reserved.Money < 0 ||

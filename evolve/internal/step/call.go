@@ -111,7 +111,9 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	default:
 		s.noteCalls(c.asks.CallsFor(s.child))
 	}
-	s.noteError(err)
+	if limit, _ := fault.Refusal(err); limit == "" || s.session == "" || s.Ledger.UsedUp() != "" {
+		s.noteError(err) // a session's call may be too large for a budget that has room for others
+	}
 	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed
 		llm.TraceOf(ctx).Ended(reply.Attempts)
 	}
@@ -144,7 +146,7 @@ func (m innerModel) Unwrap() llm.LLM { return m.LLM }
 // whatever order they begin. An evaluation's calls belong to it and not to a pull, because which of two pulls
 // that ask for it makes it is chance.
 func (s *Step) newCall(p purpose, req llm.Request, inner bool) *call {
-	c := &call{Step: s, purpose: p, req: req, books: s.Ledger.Call(req, inner)}
+	c := &call{Step: s, purpose: p, req: req, books: s.Ledger.Call(req, inner, s.grant)}
 	if s.Journal != nil {
 		digest := hexadecimal(req.Digest())
 		switch {

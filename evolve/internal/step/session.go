@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -26,6 +28,7 @@ type Session struct {
 	task   eval.Evaluator
 	sample int // that the child is scored by
 	id     record.ID
+	turn   Turn
 
 	mu    sync.Mutex
 	used  bool
@@ -35,13 +38,21 @@ type Session struct {
 	size  int // of the notes, in bytes
 }
 
+// A Turn has sessions set calls aside in order: After is closed when the one before has, and Done is called when this one
+// has, or has asked for something without.
+type Turn struct {
+	After <-chan struct{}
+	Done  func()
+}
+
 // Session begins a session for a child, whose IDs count from 1 in its arm.
-func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int) *Session {
-	w := &Session{child: child, llm: model, task: e, sample: sample}
+func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int, turn Turn) *Session {
+	w := &Session{child: child, llm: model, task: e, sample: sample, turn: turn}
 	if s == nil {
 		return w
 	}
 	w.step = s.inside(child)
+	w.step.grant = &ledger.Grant{}
 	if s.Journal != nil {
 		// "" stands for a name that sessions no longer have, so that earlier journals still fit.
 		w.id = s.Journal.Claim(record.KeyOf("session", fmt.Sprint(s.Journal.Runs()), fmt.Sprint(s.Pull), "",
@@ -103,11 +114,47 @@ func (w *Session) Tune(ctx context.Context, e eval.Evaluator, program string) (e
 	return w.step.Tune(ctx, e, program)
 }
 
+// Reserve sets n calls of the budget aside for the session, or as many as are left, and returns how many. Sessions of a
+// step are served in order of index.
+func (w *Session) Reserve(ctx context.Context, n int) (int, error) {
+	t := w.step
+	if t == nil {
+		return n, nil
+	}
+	drain := llm.TraceOf(ctx).Drain
+	select {
+	case <-w.turn.After:
+	case <-drain:
+	case <-ctx.Done():
+	}
+	defer w.turn.Done()
+	live := false
+	text, err := w.remember(ctx, "calls", func(ctx context.Context) (string, error) {
+		live = true
+		granted, err := t.Ledger.Grant(ctx, drain, t.grant, n)
+		return fmt.Sprint(granted), err
+	})
+	if err != nil {
+		t.noteError(err)
+		return 0, err
+	}
+	if n, err = strconv.Atoi(text); err == nil && !live {
+		t.Ledger.Again(t.grant, n)
+	}
+	return n, err
+}
+
 // Remember returns what make returns, or what the journal has of an earlier incarnation.
 func (w *Session) Remember(ctx context.Context, what string, make func(context.Context) (string, error)) (
 	string, error) {
 
 	w.use()
+	return w.remember(ctx, what, make)
+}
+
+func (w *Session) remember(ctx context.Context, what string, make func(context.Context) (string, error)) (
+	string, error) {
+
 	t := w.step
 	if t == nil || t.Journal == nil {
 		return make(ctx)
@@ -156,6 +203,7 @@ func (w *Session) Note(text string) {
 }
 
 func (w *Session) use() {
+	w.turn.Done()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.used = true
@@ -167,6 +215,9 @@ func (w *Session) Do(ctx context.Context, make func(context.Context) (string, er
 
 	if program, recalled, err = w.recall(ctx); recalled || err != nil {
 		return program, recalled, err
+	}
+	if w.step != nil {
+		defer func() { w.step.Ledger.GiveBack(w.step.grant, math.MaxInt) }()
 	}
 	program, err = make(w.within(ctx))
 	program = strings.ToValidUTF8(program, string(utf8.RuneError)) // as a journal keeps it

@@ -56,6 +56,7 @@ type Step struct {
 	parent  *Step  // nil for no session
 	child   int    // its ID
 	session string // what its calls are named by in the journal; "" for no session
+	grant   *ledger.Grant
 
 	mu      sync.Mutex // of what follows: an arm may ask from several goroutines
 	account Account

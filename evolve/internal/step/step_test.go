@@ -107,7 +107,7 @@ func TestStepsDrain(t *testing.T) {
 // Nothing is limited or noted without a run, but the calls of a session, which its child's generation has.
 func TestByHand(t *testing.T) {
 	var none *Step
-	w, made := none.Session(3, answering, scale{new(int)}, 0), 0
+	w, made := none.Session(3, answering, scale{new(int)}, 0, Turn{Done: func() {}}), 0
 	program, recalled, err := w.Do(t.Context(), func(ctx context.Context) (string, error) {
 		reply, err := w.Ask(ctx, "agent", nil, llm.Request{})
 		if _, bad := w.Tune(ctx, scale{&made}, "ab"); bad != nil {

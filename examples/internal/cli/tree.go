@@ -28,17 +28,21 @@ func (t *Tree) register(fs *flag.FlagSet) {
 			"The result is a patch of it. FOLDER@COMMIT has the files of a git commit; they are kept below --output.")
 	fs.StringVar(&t.change, "change", "",
 		"with --base: `patterns` of the files that may change, separated by commas, such as pkg/**.go")
-	fs.StringVar(&t.frozen, "frozen", "**_test.go,**/test_*.py",
-		"with --base: `patterns` of files that may not change all the same")
+	fs.StringVar(&t.frozen, "frozen", frozenByDefault,
+		"with --base: `patterns` of files that may not change, or be made, all the same: tests, and what stands beside them")
 	fs.StringVar(&t.test, "test", "",
 		"with --base: a shell `command` that runs in a candidate's tree first, and has to succeed\n"+
-			"Tests that run in a program's process can be passed by a program that ends it.")
+			"Each test that it names as passed in the base, or their number, has to be in its output.")
 	fs.StringVar(&t.score, "score", "",
 		"with --base: a shell `command` that then runs in a fresh tree, which it can read alone, and prints the score "+
 			"as JSON in its last line\nA program that the command runs can print what it wants.")
 	fs.StringVar(&t.about, "about", "",
 		"with --base: a `file` that says what the tree is and what is to become better")
 }
+
+// frozenByDefault are tests, and names by which Python finds something else before or instead of them.
+const frozenByDefault = "**_test.go,**/testdata/**,**/test_*.py,**/*_test.py,**/tests/**,**/conftest.py,**/pytest.py," +
+	"**/pytest.ini,**/unittest.py,**/unittest/**,**/doctest.py,**/sitecustomize.py,**/usercustomize.py"
 
 // Bases adds the flag of commands that show runs of trees.
 func Bases(fs *flag.FlagSet, to *[]string) {
@@ -87,7 +91,11 @@ func (o *Options) TreeTask(ctx context.Context) (task.Task, error) {
 	if o.NATS.URL != "" {
 		return nil, Usagef("--nats has no effect with --base: trees are scored on this machine")
 	}
-	cfg.Build = shell("{ " + cmp.Or(f.test, ":") + "\n} >&2") // a step of its own, so that the next one finds a fresh tree
+	passed, err := passing(ctx, cfg, f.test)
+	if err != nil {
+		return nil, Usagef("--test: %s", inFlags(err.Error()))
+	}
+	cfg.Build = shell(tested(f.test, passed)) // a step of its own, so that the next one finds a fresh tree
 	cfg.Run = inFolder(f.score)
 	about := "You improve a tree of files."
 	if f.about != "" {
@@ -127,6 +135,44 @@ func (o *Options) Trying(command string) (eval.Evaluator, error) {
 	cfg := o.Checkout()
 	cfg.Timeout, cfg.Run = o.EvalTimeout, inFolder(command)
 	return commands.NewEvaluator(cfg)
+}
+
+// The shell's words for what a command that tests prints of tests that passed: go test -v, unittest and pytest.
+const passes = `grep -oE -e '--- PASS: [^ ]+|^Ran [0-9]+ tests?|[0-9]+ passed'`
+
+// verbose returns a command that tests so that it names the tests.
+func verbose(test string) string {
+	if strings.Contains(test, " -v") || strings.Contains(test, " -json") {
+		return test
+	}
+	return strings.Replace(test, "go test ", "go test -v ", 1)
+}
+
+// passing returns what a command that tests says of the tests that pass in the base, a line each.
+func passing(ctx context.Context, cfg commands.Config, test string) (string, error) {
+	if test == "" {
+		return "", nil
+	}
+	cfg.Run = inFolder("{ " + verbose(test) + "\n} 2>&1 | " + passes + " | sort -u")
+	e, err := commands.NewEditor(cfg)
+	if err != nil {
+		return "", err
+	}
+	out, err := e.Edit(ctx, "base any\n", commands.Job{})
+	const most = 64 << 10 // bytes of what a shell is told
+	return strings.TrimSpace(out.Stdout[:min(len(out.Stdout), most)]), err
+}
+
+// tested returns the shell's words for a command that has to succeed, and to print what passed in the base. Its exit
+// status alone could be that of a program that ends the process of its tests.
+func tested(test, passed string) string {
+	if passed == "" {
+		return "{ " + cmp.Or(test, ":") + "\n} >&2"
+	}
+	return "out=$({ " + verbose(test) + "\n} 2>&1); s=$?; printf '%s\\n' \"$out\" >&2; [ $s -eq 0 ] || exit $s\n" +
+		"lost=$(printf '%s\\n' '" + strings.ReplaceAll(passed, "'", "'\\''") + "' | " +
+		"grep -vxF -e \"$(printf '%s\\n' \"$out\" | " + passes + ")\")\n" +
+		"[ -z \"$lost\" ] || { echo \"not seen to pass:\" $lost >&2; exit 1; }"
 }
 
 // inFolder returns what runs a shell command in a program's folder.

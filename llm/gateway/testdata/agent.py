@@ -165,17 +165,6 @@ def impatient(dialect):
             pass
 
 
-def stubborn(dialect):
-    """Asks again at once whatever it is told."""
-    dialect.say("Now.")
-    seen = {}
-    for _ in range(40):
-        status, answer = send(dialect.url, dialect.key, dialect.body())
-        seen[str(status)] = seen.get(str(status), 0) + 1
-        answer.read()
-    return {"statuses": seen}
-
-
 def liar(dialect):
     """Sends what no client should, from several threads, and then works as if nothing had been."""
     host, port = dialect.url.split("/")[2].split(":")
@@ -239,7 +228,7 @@ def fork(dialect):
     return {"status": 200}
 
 
-MODES = {"work": work, "impatient": impatient, "stubborn": stubborn, "liar": liar, "fork": fork}
+MODES = {"work": work, "impatient": impatient, "liar": liar, "fork": fork}
 DIALECTS = {"openai": OpenAI, "anthropic": Anthropic}
 
 if __name__ == "__main__":
