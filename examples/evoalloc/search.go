@@ -60,12 +60,17 @@ func (s search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{Outage: s.Outage, Notice: cli.Notice})
 	t, end, err := open.Task(ctx, s.Options)
 	if err != nil {
 		return err
 	}
 	defer end()
+	if s.KeepSampling(s.form(t, spec, nil, nil).path()) {
+		if spec, model, err = open.Model(s.Options, s.standIn); err != nil {
+			return err
+		}
+	}
+	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{Outage: s.Outage, Notice: cli.Notice})
 	scorer, leave, err := remote.Evaluator(ctx, s.Options, t) // the task itself, unless workers score (--nats)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
@@ -27,9 +28,32 @@ func (g *Grant) passes(l *Ledger) bool {
 	return g != nil && g.left > 0 && l.over(Amounts{Calls: l.spent.Calls + l.reserved.Calls}) != ""
 }
 
-func (g *Grant) take(w Amounts) {
-	if g != nil {
-		g.left -= g.next(w).Calls
+// ErrGranted is returned for an attempt for which there is room once sessions have given back what they do not use. It has
+// left its queue, where a session's next call may wait for its place, so it must not wait there itself.
+var ErrGranted = errors.New("evolve: sessions have the rest of the budget of calls")
+
+// AwaitGrants waits until there is room for a call beside what sessions have, or none even without.
+func (l *Ledger) AwaitGrants(ctx context.Context, drain <-chan struct{}) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer context.AfterFunc(ctx, l.wake)()
+	for l.granted > 0 && l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: 1})) != "" {
+		switch {
+		case waits.Closed(drain):
+			return llm.ErrDraining
+		case ctx.Err() != nil:
+			return fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))
+		}
+		l.freed.Wait()
+	}
+	return nil
+}
+
+// drop takes n calls, if any, from what is left of a grant.
+func (l *Ledger) drop(g *Grant, n int) {
+	if n > 0 {
+		g.left -= n
+		l.granted -= n
 	}
 }
 
@@ -69,6 +93,7 @@ func (l *Ledger) set(g *Grant, n int) {
 		n--
 	}
 	g.left = n
+	l.granted += n
 	l.reserved.Calls += n
 }
 
@@ -79,6 +104,7 @@ func (l *Ledger) GiveBack(g *Grant, n int) {
 	if g != nil {
 		n = min(n, g.left)
 		g.left -= n
+		l.granted -= n
 		l.reserved.Calls -= n
 		l.freed.Broadcast()
 	}

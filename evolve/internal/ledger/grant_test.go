@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -73,6 +74,31 @@ func TestGrantBesideArrears(t *testing.T) {
 		l.GiveBack(&g, 8)
 		if s, r := l.Sums(); s.Calls != 8 || r.Calls != 0 {
 			t.Errorf("%d spent, %d set aside", s.Calls, r.Calls)
+		}
+	})
+}
+
+// A call that has left its queue does not wait for what a session has: the session's next call may wait for its place.
+func TestCallsBesideGrants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := atMost(3, -1)
+		var g Grant
+		if n, err := l.Grant(t.Context(), nil, &g, 3); n != 3 || err != nil {
+			t.Fatal(n, err)
+		}
+		c := l.Call(llm.Request{}, false, nil)
+		if err := c.Begin(t.Context(), nil, ""); !errors.Is(err, ErrGranted) {
+			t.Fatalf("beside a session that has all calls: %v", err)
+		}
+		waited := make(chan error)
+		go func() { waited <- l.AwaitGrants(t.Context(), nil) }()
+		synctest.Wait()
+		l.GiveBack(&g, 2)
+		if err := <-waited; err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Begin(t.Context(), nil, ""); err != nil {
+			t.Errorf("after the session gave two back: %v", err)
 		}
 	})
 }

@@ -51,6 +51,7 @@ type Ledger struct {
 	kept  Amounts    // of the limits, for what comes when the run is over
 	// spent is used up for good. reserved is set aside for what is under way, and is 0 when nothing is.
 	spent, reserved Amounts
+	granted         int            // calls of reserved that sessions have and did not make yet
 	stalls          int            // attempts; nothing can be set aside for a stall
 	stallsAt        map[string]int // the same by endpoint
 }
@@ -98,13 +99,16 @@ func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w Amounts, 
 		case limit != "":
 			return &fault.Refused{Limit: limit}
 		case l.over(l.spent.Plus(l.reserved).Plus(w).Minus(g.next(w))) == "":
-			l.reserved = l.reserved.Plus(w).Minus(g.next(w))
-			g.take(w)
+			taken := g.next(w)
+			l.reserved = l.reserved.Plus(w).Minus(taken)
+			l.drop(g, taken.Calls)
 			return nil
 		case g.passes(l):
-			g.left--
+			l.drop(g, 1)
 			l.reserved.Calls--
 			continue
+		case attempt && l.over(l.spent.Plus(l.reserved).Plus(w).Minus(Amounts{Calls: l.granted})) == "":
+			return ErrGranted
 		case ctx.Err() != nil:
 			return fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))
 		}

@@ -310,8 +310,16 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 		Ended:  c.ended,
 		Queued: Both(c.Queued.Begin, trace.Queued),
 	})
-	if bad := fault.Guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
-		err = bad
+	for {
+		if bad := fault.Guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
+			err = bad
+		}
+		if !errors.Is(err, ledger.ErrGranted) || len(reply.Attempts) > 0 {
+			break
+		}
+		if err = c.Ledger.AwaitGrants(ctx, trace.Drain); err != nil {
+			return reply, err
+		}
 	}
 	// Cleaned before it is recorded, so that an endpoint cannot fill the journal with what it says of itself,
 	// and before it is acted on, so that a resumed run acts on the same text.

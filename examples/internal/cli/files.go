@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -78,6 +79,22 @@ func (o *Options) KeepTies(path string) {
 	if run, _ := journal.Inspect(o.journalAt(path)); run.Fingerprint != nil { // what is wrong with the file, Open says
 		o.Strict = o.Strict || run.Fingerprint[ties] == ""
 	}
+}
+
+// KeepSampling reports whether a resumed run was begun with the paper's sampling and a seed in each request, which all
+// runs once had. Its models are then opened with them. The result of the run goes to path, below --output.
+func (o *Options) KeepSampling(path string) bool {
+	run, _ := journal.Inspect(o.journalAt(path)) // what is wrong with the file, Open says
+	o.paper = o.Resume && !o.given["top-p"] && strings.Contains(run.Fingerprint["model"], "top-p 0.95")
+	return o.paper
+}
+
+// Asked returns spec with the sampling that the run's requests have, for a model without flags of its own.
+func (o *Options) Asked(spec llm.Model) llm.Model {
+	if o.paper {
+		return llm.PaperSampling(spec)
+	}
+	return spec
 }
 
 // journalAt returns the path of the journal of a run whose result goes to path, below --output.

@@ -89,7 +89,7 @@ func (o *Options) Client(m llm.Model, base string) openai.Config {
 		extra["reasoning_effort"] = o.Effort
 	}
 	cfg := openai.Config{BaseURL: base, Model: m, Stream: o.Stalls, Whole: !o.Stream, Extra: extra,
-		Seed: o.Strict || o.given["seed"], Omit: o.omit, Notice: Notice}
+		Seed: o.Strict || o.paper || o.given["seed"], Omit: o.omit, Notice: Notice}
 	for _, h := range o.headers {
 		cfg.Options = append(cfg.Options, openai.Header(h[0], h[1]))
 	}
@@ -120,7 +120,7 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 	for i, key := range keys {
 		m := llm.Model{Key: key, Name: strings.TrimSpace(names[i]), ActiveParams: params[i],
 			Temperature: o.Temperature, TopP: o.TopP, MaxTokens: o.MaxTokens, Timeout: o.Timeout}
-		if o.Strict {
+		if o.Strict || o.paper {
 			m = llm.PaperSampling(m)
 		}
 		if m.Price, err = o.Price(m.Key); err != nil {

@@ -61,6 +61,7 @@ type Options struct {
 	Journal      string
 	Resume       bool
 	salvage      bool
+	paper        bool // whether requests are those of a run that was begun with the paper's sampling
 	Unsafe       bool // whether the journal may be where nothing is locked or synced
 	Anew         bool
 	Rows         bool // whether to print a line for each generation

@@ -75,7 +75,7 @@ func Model(o *cli.Options, standIn offline.Config) (spec llm.Model, model llm.LL
 		if err != nil {
 			return spec, nil, err
 		}
-		spec = stand.Spec()
+		spec = o.Asked(stand.Spec())
 		spec.Price, err = o.Price(spec.Key)
 		return spec, stand, err
 	}

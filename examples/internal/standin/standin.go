@@ -45,7 +45,7 @@ func (a Abilities) Config() offline.Config {
 // same: as a struct of which these are a part.
 func (a Abilities) String() string {
 	return fmt.Sprintf("{Model:%v Broken:0 Latency:0s Structure:0 Splice:%v Heed:%v Insights:%v Prose:%v Few:0 Long:0}",
-		llm.Model{}, a.Splice, a.Heed, a.Insights, a.Prose)
+		llm.PaperSampling(llm.Model{}), a.Splice, a.Heed, a.Insights, a.Prose)
 }
 
 var (
