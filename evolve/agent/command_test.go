@@ -236,8 +236,7 @@ func TestCommandLeavesNothing(t *testing.T) {
 func TestCommandWithItsOwnLogin(t *testing.T) {
 	tk, dir := answers(t)
 	var asked atomic.Int64
-	parse := agent.JSON(agent.Fields{Money: "total_cost_usd", Prompt: []string{"usage.input_tokens"},
-		Completion: "usage.output_tokens"})
+	parse := agent.Parse(agent.Claude)
 	script := filepath.Join(t.TempDir(), "agent.sh")
 	if err := os.WriteFile(script, []byte("echo 5 > answer.txt\n"+
 		`echo '{"total_cost_usd": 0.25, "usage": {"input_tokens": 70, "output_tokens": 7}, "result": "done"}'`+"\n"),

@@ -13,7 +13,7 @@ import (
 // An agent with a login of its own that came to its end was paid for, whatever comes after that. One that did not start, or
 // was ended, left no answer.
 func TestEndsOfALogin(t *testing.T) {
-	parse := JSON(Fields{Completion: "tokens"})
+	parse := Claude
 	l := &login{Command: &Command{Parse: parse, Own: llm.Model{Key: "agent"}}}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -3,7 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -13,72 +13,32 @@ import (
 // agent that failed, since that was paid for.
 type Parse func(stdout []byte) (usage *llm.Usage, money float64)
 
-// Fields are the places of a usage in a JSON object: names joined by dots, as in "usage.input_tokens". A place that is
-// "" or missing counts 0.
-type Fields struct {
-	Money              string
-	Prompt             []string // prompt tokens are the sum of these
-	Cached, Completion string
-}
-
 // Claude is a [Parse] for "claude -p --output-format json", and for stream-json, whose last line is the same object.
-func Claude(stdout []byte) (*llm.Usage, float64) {
-	return JSON(Fields{Money: "total_cost_usd",
-		Prompt:     []string{"usage.input_tokens", "usage.cache_creation_input_tokens", "usage.cache_read_input_tokens"},
-		Cached:     "usage.cache_read_input_tokens",
-		Completion: "usage.output_tokens",
-	})(stdout)
-}
-
-// JSON returns a [Parse] for agents that print an object with these fields, alone or as the last line that is one.
 // Negative and absurd numbers are taken for none.
-func JSON(f Fields) Parse {
-	return func(stdout []byte) (*llm.Usage, float64) {
-		object := lastObject(stdout)
-		var u llm.Usage
-		known := false
-		count := func(to *int, place string) {
-			if n, ok := at(object, place).(float64); ok && n >= 0 {
-				*to, known = *to+int(min(n, 1<<30)), true
-			}
+func Claude(stdout []byte) (*llm.Usage, float64) {
+	lines := bytes.Split(stdout, []byte("\n"))
+	slices.Reverse(lines)
+	for _, text := range append([][]byte{stdout}, lines...) {
+		var said struct {
+			Money float64         `json:"total_cost_usd"`
+			Raw   json.RawMessage `json:"usage"`
 		}
-		for _, place := range f.Prompt {
-			count(&u.PromptTokens, place)
+		if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' || json.Unmarshal(text, &said) != nil {
+			continue
 		}
-		count(&u.CachedTokens, f.Cached)
-		count(&u.CompletionTokens, f.Completion)
-		money, _ := at(object, f.Money).(float64)
-		if !known {
-			return nil, max(money, 0)
+		usage := map[string]json.RawMessage{}
+		if json.Unmarshal(said.Raw, &usage) != nil || len(usage) == 0 {
+			return nil, max(said.Money, 0)
 		}
+		count := func(name string) int {
+			var n float64
+			json.Unmarshal(usage[name], &n) // what is no number counts 0
+			return int(min(max(n, 0), 1<<30))
+		}
+		u := llm.Usage{CachedTokens: count("cache_read_input_tokens"), CompletionTokens: count("output_tokens")}
+		u.PromptTokens = count("input_tokens") + count("cache_creation_input_tokens") + u.CachedTokens
 		u = u.Clean()
-		return &u, max(money, 0)
+		return &u, max(said.Money, 0)
 	}
-}
-
-// at returns the value at a place, or nil if there is none.
-func at(object map[string]any, place string) any {
-	var v any = object
-	for name := range strings.SplitSeq(place, ".") {
-		fields, _ := v.(map[string]any)
-		v = fields[name]
-	}
-	return v
-}
-
-// lastObject returns the object that stdout is, or else its last line that is one, or nil.
-func lastObject(stdout []byte) (object map[string]any) {
-	if json.Unmarshal(stdout, &object) == nil {
-		return object
-	}
-	for rest := bytes.TrimSpace(stdout); len(rest) > 0; {
-		i := bytes.LastIndexByte(rest, '\n')
-		line := bytes.TrimSpace(rest[i+1:])
-		object = nil
-		if len(line) > 0 && line[0] == '{' && json.Unmarshal(line, &object) == nil {
-			return object
-		}
-		rest = rest[:max(i, 0)]
-	}
-	return nil
+	return nil, 0
 }

@@ -18,29 +18,28 @@ const claudes = `{"type":"result","subtype":"success","is_error":false,"duration
 
 func TestParse(t *testing.T) {
 	usage := &llm.Usage{PromptTokens: 2 + 7924 + 13368, CachedTokens: 13368, CompletionTokens: 9}
-	paths := agent.JSON(agent.Fields{Money: "cost", Prompt: []string{"a.in"}, Completion: "out"})
 	for _, tt := range []struct {
 		reason string
-		parse  agent.Parse
 		stdout string
 		usage  *llm.Usage
 		money  float64
 	}{
-		{"Claude Code's", agent.Claude, claudes, usage, 0.10457895},
-		{"its stream, whose last line is the result", agent.Claude, `{"type":"system"}` + "\n" + claudes + "\n", usage,
+		{"Claude Code's", claudes, usage, 0.10457895},
+		{"its stream, whose last line is the result", `{"type":"system"}` + "\n" + claudes + "\n", usage,
 			0.10457895},
-		{"its error, which was paid for", agent.Claude, strings.Replace(claudes, `"is_error":false`, `"is_error":true`, 1),
+		{"its error, which was paid for", strings.Replace(claudes, `"is_error":false`, `"is_error":true`, 1),
 			usage, 0.10457895},
-		{"words before the object", paths, "Loading {...}\n" + `{"a":{"in":3},"out":4,"cost":2}` + "\nbye",
+		{"words before the object", "Loading {...}\n" + `{"usage":{"input_tokens":3,"output_tokens":4},"total_cost_usd":2}` + "\nbye",
 			&llm.Usage{PromptTokens: 3, CompletionTokens: 4}, 2},
-		{"an object over several lines", paths, "{\n\"a\": {\"in\": 3}\n}\n", &llm.Usage{PromptTokens: 3}, 0},
-		{"counts that lie", paths, `{"a":{"in":-3},"out":1e300,"cost":-1}`, &llm.Usage{CompletionTokens: 1 << 30}, 0},
-		{"counts that are words", paths, `{"a":{"in":"many"},"out":null,"cost":"much"}`, nil, 0},
-		{"a place below a number", paths, `{"a":7,"cost":1}`, nil, 1},
-		{"no object", paths, "hello\n[1]\nnull", nil, 0},
-		{"nothing", paths, " \n", nil, 0},
+		{"an object over several lines", "{\n\"usage\": {\"input_tokens\": 3}\n}\n", &llm.Usage{PromptTokens: 3}, 0},
+		{"counts that lie", `{"usage":{"input_tokens":-3,"output_tokens":1e300},"total_cost_usd":-1}`,
+			&llm.Usage{CompletionTokens: 1 << 30}, 0},
+		{"a count that is a word", `{"usage":{"input_tokens":"many","output_tokens":null},"total_cost_usd":1}`, &llm.Usage{}, 1},
+		{"a usage that is a number", `{"usage":7,"total_cost_usd":1}`, nil, 1},
+		{"no object", "hello\n[1]\nnull", nil, 0},
+		{"nothing", " \n", nil, 0},
 	} {
-		usage, money := tt.parse([]byte(tt.stdout))
+		usage, money := agent.Claude([]byte(tt.stdout))
 		if diff := cmp.Diff(tt.usage, usage); diff != "" || money != tt.money {
 			t.Errorf("%s: money %v, want %v; usage (-want +got):\n%s", tt.reason, money, tt.money, diff)
 		}
