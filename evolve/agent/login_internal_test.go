@@ -13,12 +13,12 @@ import (
 // An agent with a login of its own that came to its end was paid for, whatever comes after that. One that did not start, or
 // was ended, left no answer.
 func TestEndsOfALogin(t *testing.T) {
-	parse := Claude
-	l := &login{Command: &Command{Parse: parse, Own: llm.Model{Key: "agent"}}}
+
+	l := &login{Command: &Command{Parse: Claude, Own: llm.Model{Key: "agent"}}}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	done := command.Edit{Program: "x = 1", Stdout: `{"result": "done", "tokens": 7}`}
-	faulty := command.Edit{Fault: &eval.ProgramError{Reason: "exited with status 1"}, Stdout: `{"tokens": 7}`}
+	done := command.Edit{Program: "x = 1", Stdout: `{"result": "done", "usage": {"output_tokens": 7}}`}
+	faulty := command.Edit{Fault: &eval.ProgramError{Reason: "exited with status 1"}, Stdout: `{"usage": {"output_tokens": 7}}`}
 	stays := errors.New("its folder cannot be removed")
 	for _, tt := range []struct {
 		reason string
