@@ -194,7 +194,9 @@ var (
 // named returns those of the sent fields that r refuses: the ones that it names apart from its text, or else in words.
 func (r *refusal) named(sent []string) (names []string) {
 	for _, name := range sent {
-		apart := func(f string) bool { return f == name || strings.HasSuffix(f, "."+name) }
+		apart := func(f string) bool {
+			return strings.Contains("."+f+".", "."+name+".") || name == "system" && f == "messages[0].role"
+		}
 		word := words[name]
 		if word == nil {
 			word = regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
@@ -207,7 +209,7 @@ func (r *refusal) named(sent []string) (names []string) {
 	switch {
 	case slices.Contains(names, continuous): // the part of the options, and not all
 		return []string{continuous}
-	case limiting.MatchString(r.Message) && !refusing.MatchString(r.Message):
+	case limiting.MatchString(r.Message) && !refusing.MatchString(r.Code+" "+r.Type+" "+r.Message):
 		return slices.DeleteFunc(names, func(name string) bool { return name != "seed" }) // whose value nobody chose
 	case len(names) > 1 && either.MatchString(r.Message):
 		return names[len(names)-1:]
