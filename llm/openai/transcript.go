@@ -232,12 +232,12 @@ func (t *transcript) judge() error {
 		return broken("a tool call has no name")
 	case t.finish == "" && !t.done: // and no transport error showed it
 		return broken("the stream ended without a finish reason or [DONE]")
+	case strings.HasPrefix(t.finish, "content_filter"):
+		return unusable(llm.KindNoAnswer, "the endpoint's content filter removed the answer")
 	case len(calls) > 0 || strings.TrimSpace(text) != "":
 		return nil
 	case len(t.refused) > 0:
 		return unusable(llm.KindNoAnswer, "the model declined to answer: %s", printable.Excerpt(string(t.refused), 1<<14))
-	case t.finish == "content_filter":
-		return unusable(llm.KindNoAnswer, "the endpoint's content filter removed the answer")
 	case t.unasked != "":
 		return unusable(llm.KindNoAnswer, "the model called a tool instead of answering: %q", t.unasked)
 	case t.finish == "length":
