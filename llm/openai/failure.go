@@ -32,6 +32,7 @@ type refusal struct {
 	sent   int           // the status that it came with
 	fields []string      // of the request, which it names apart from its text
 	wait   time.Duration // that it asks for; 0 if it does not
+	daily  bool          // whether a limit of the day is reached
 }
 
 func (r *refusal) Unwrap() error { return r.apiError }
@@ -80,7 +81,17 @@ func readRefusal(status int, resp *http.Response, body []byte) *refusal {
 	if n, _ := strconv.Atoi(r.Code); status < 400 && n >= 400 && n < 600 {
 		r.StatusCode = n
 	}
+	if root.IsArray() {
+		root = root.Get("0")
+	}
+	quotas := root.Get("error.details.#.violations").String() // Google's
+	r.daily = daily.MatchString(r.Code+" "+r.Type+" "+r.Message) && !minutely.MatchString(r.Message)
 	r.wait = wait(resp.Header, root, r.Message, time.Now())
+	if daily.MatchString(quotas) {
+		if r.daily = true; r.wait < time.Hour { // which is not the time of the reset
+			r.wait = 0
+		}
+	}
 	return r
 }
 
@@ -128,6 +139,8 @@ func (c *Client) classify(err error) *llm.Error {
 		switch {
 		case r.StatusCode < 300:
 			text, hint = "an error under a success status", ""
+		case r.daily && spent(r) && r.wait == 0:
+			hint = " (a limit of the day is reached)"
 		case spent(r) && r.wait > 0:
 			hint = fmt.Sprintf(" (used up until %s, for %v)", time.Now().Add(r.wait).Format("2006-01-02 15:04 MST"),
 				r.wait.Round(time.Minute))
@@ -151,7 +164,9 @@ var (
 		"maximum (context|model) length|max_model_len|context (size|length|window)|`inputs` tokens \\+ |" +
 		"(prompt|input) is too long|exceeds the maximum number of tokens")
 	filtered = regexp.MustCompile(`(?i)content_filter|content management policy|content_policy|responsible_?ai`)
-	quota    = regexp.MustCompile(`(?i)current quota|per[- ]day|\bdaily\b|insufficient (credit|balance|funds)`)
+	quota    = regexp.MustCompile(`(?i)current quota|insufficient (credit|balance|funds)`)
+	daily    = regexp.MustCompile(`(?i)per[-_ ]?day|\bdaily|\b[TR]PD\b|/day\b`)
+	minutely = regexp.MustCompile(`(?i)per[-_ ]?min|\b[TR]PM\b`)
 	tryIn    = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) ([0-9hms.]*[0-9hms])`)
 )
 
@@ -176,10 +191,10 @@ func kindOf(r *refusal) string {
 	return llm.KindBadRequest
 }
 
-// spent reports whether r says that a quota or credit is used up, so that asking again within an hour is useless.
+// spent reports whether r says that a credit or a limit of the day is used up, so that asking again soon is useless.
 func spent(r *refusal) bool {
-	return r.StatusCode == 402 || r.StatusCode == 429 &&
-		(r.Code == "insufficient_quota" || r.wait > time.Hour || r.wait == 0 && quota.MatchString(r.Message))
+	return r.StatusCode == 402 || r.StatusCode == 429 && (r.Code == "insufficient_quota" || r.daily ||
+		r.wait > time.Hour || r.wait == 0 && quota.MatchString(r.Message))
 }
 
 // wait returns how long the server asks to wait: by a header, which may also stand in the body, or in words; as a
@@ -191,7 +206,8 @@ func wait(h http.Header, body gjson.Result, text string, now time.Time) time.Dur
 		now = date
 	}
 	in := append(tryIn.FindStringSubmatch(text), "", "")[1]
-	for _, asked := range []string{h.Get("Retry-After-Ms") + "ms", h.Get("Retry-After"), in, h.Get("X-RateLimit-Reset"),
+	for _, asked := range []string{h.Get("Retry-After-Ms") + "ms", h.Get("Retry-After"), in,
+		body.Get("error.details.#(retryDelay).retryDelay").Str, h.Get("X-RateLimit-Reset"),
 		body.Get("error.metadata.headers.X-RateLimit-Reset").String()} {
 		at, err := http.ParseTime(asked)
 		d := at.Sub(now)

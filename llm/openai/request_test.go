@@ -124,8 +124,10 @@ func TestKinds(t *testing.T) {
 			`{"error":{"message":"You exceeded your current quota. Please retry in 37.2s."}}`, llm.KindRateLimit,
 			"You exceeded your current quota. Please retry in 37.2s."},
 		{"a window of a day that moves on, at Groq", 429,
-			`{"error":{"message":"Limit on tokens per day (TPD). Please try again in 7m12s."}}`, llm.KindRateLimit,
+			`{"error":{"message":"Limit on tokens per day (TPD). Please try again in 7m12s."}}`, llm.KindAuth,
 			"Limit on tokens per day (TPD). Please try again in 7m12s."},
+		{"Google's limit of the day, whose delay is not the reset", 429, googleQuota("PerDay", "40s"), llm.KindAuth, "x"},
+		{"Google's limit of the minute", 429, googleQuota("PerMinute", "40s"), llm.KindRateLimit, "x"},
 		{"moved", 308, ``, llm.KindNotFound, ""},
 		{"none of the forms", 400, `{"status":"bad"}`, llm.KindBadRequest, `{"status":"bad"}`},
 		{"a code within a success", 200, `{"error":{"message":"m","code":502}}`, llm.KindServer, "m"},
@@ -136,6 +138,12 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: %q and %q, want %q and %q", tt.reason, got, r.Message, tt.want, tt.text)
 		}
 	}
+}
+
+// googleQuota is Google's refusal for a quota of that length.
+func googleQuota(length, delay string) string {
+	return `[{"error":{"message":"x","details":[{"violations":[{"quotaId":"Requests` + length + `PerModel"}]},` +
+		`{"retryDelay":"` + delay + `"}]}}]`
 }
 
 func TestWait(t *testing.T) {
@@ -168,6 +176,7 @@ func TestWait(t *testing.T) {
 		{"the time of the end, in milliseconds, in the body", h(),
 			`{"error":{"metadata":{"headers":{"X-RateLimit-Reset":"1748782800000"}}}}`, "", time.Hour},
 		{"the time of the end, in seconds", h("X-RateLimit-Reset", "1748782800"), "", "", time.Hour},
+		{"Google's delay", h(), `{"error":{"details":[{"x":1},{"retryDelay":"40.5s"}]}}`, "", 40500 * time.Millisecond},
 		{"the seconds to the end", h("X-RateLimit-Reset", "60"), "", "", time.Minute},
 	} {
 		if got := wait(tt.header, gjson.Parse(tt.body), tt.text, now); got != tt.want {
