@@ -78,8 +78,11 @@ func readRefusal(status int, resp *http.Response, body []byte) *refusal {
 		r.read(root, 8)
 	}
 	r.Message = cmp.Or(r.Message, printable.Excerpt(string(body), 1<<14))
-	if n, _ := strconv.Atoi(r.Code); status < 400 && n >= 400 && n < 600 {
+	switch n, _ := strconv.Atoi(r.Code); {
+	case status < 400 && n >= 400 && n < 600:
 		r.StatusCode = n
+	case status < 300 && limited.MatchString(r.Code+" "+r.Type):
+		r.StatusCode = http.StatusTooManyRequests
 	}
 	if root.IsArray() {
 		root = root.Get("0")
@@ -164,6 +167,7 @@ var (
 		"maximum (context|model) length|max_model_len|context (size|length|window)|`inputs` tokens \\+ |" +
 		"(prompt|input) is too long|exceeds the maximum number of tokens")
 	filtered = regexp.MustCompile(`(?i)content_filter|content management policy|content_policy|responsible_?ai`)
+	limited  = regexp.MustCompile(`(?i)rate_?limit|quota|exhausted|too_?many`) // in a code
 	quota    = regexp.MustCompile(`(?i)current quota|insufficient (credit|balance|funds)`)
 	daily    = regexp.MustCompile(`(?i)per[-_ ]?day|\bdaily|\b[TR]PD\b|/day\b`)
 	minutely = regexp.MustCompile(`(?i)per[-_ ]?min|\b[TR]PM\b`)
@@ -181,11 +185,9 @@ func kindOf(r *refusal) string {
 		return llm.KindContextLength
 	case filtered.MatchString(text):
 		return llm.KindNoAnswer
-	case status < 300:
-		return llm.KindBrokenReply
-	case status < 400, status == 404, status == 405, r.Code == "model_not_found":
+	case status >= 300 && status < 400, status == 404, status == 405, r.Code == "model_not_found":
 		return llm.KindNotFound
-	case status == 408, status == 409, status == 425, status >= 500:
+	case status == 408, status == 409, status == 425, status >= 500, status < 300:
 		return llm.KindServer
 	}
 	return llm.KindBadRequest
