@@ -31,7 +31,8 @@ type searched struct {
 // The SEARCH of a block is whole lines that occur in the program once, or differ from lines of one place in white space
 // alone; the new lines then get the program's indentation. An empty REPLACE deletes them. Line ends do not count, and
 // new lines have those of the lines that they replace. "=======" within SEARCH or REPLACE is understood only if the
-// program itself has such a line: of several ways to divide a block, the one with the longest matching SEARCH counts.
+// program itself has such a line: of several ways to divide a block, the one with the longest matching SEARCH counts. A
+// fence around all of SEARCH or REPLACE is dropped, unless the program itself has fences.
 //
 // It is an error, which names the block by number, if SEARCH is blank (unless the program is), matches nothing or more
 // than once. A program may grow to 1 MiB, or to twice the parent's size if that is more; all blocks together may read
@@ -55,8 +56,12 @@ func (p *searched) apply(b Block) error {
 	if n := len(b.middle); n > maxMiddles || n > 1 && !slices.ContainsFunc(p.lines, isMiddle) {
 		return fmt.Errorf("has %d lines %s, of which it is not clear which divides it", n, MiddleLine)
 	}
+	fenced := slices.ContainsFunc(p.lines, isFence)
 	for _, at := range slices.Backward(b.middle) {
 		search, replace := b.lines[:at], b.lines[at+1:]
+		if !fenced {
+			search, replace = unfenced(search), unfenced(replace)
+		}
 		if isBlank(search) && isBlank(p.lines) {
 			p.put(0, len(p.lines), replace)
 			return nil
@@ -75,6 +80,18 @@ func (p *searched) apply(b Block) error {
 		}
 	}
 	return fmt.Errorf("matches nothing: %s", missing(p.lines, b.lines[:b.middle[0]]))
+}
+
+func isFence(l line) bool { return strings.HasPrefix(strings.TrimLeft(l.text, " \t"), "```") }
+
+// unfenced returns the lines within the fence that encloses all of lines, or lines if there is none.
+func unfenced(lines []line) []line {
+	in := trimBlank(lines, len(lines), len(lines))
+	n := len(in) - 1
+	if n < 1 || !isFence(in[0]) || strings.TrimSpace(in[n].text) != "```" || slices.ContainsFunc(in[1:n], isFence) {
+		return lines
+	}
+	return in[1:n]
 }
 
 // A place is where a SEARCH stands in the program.

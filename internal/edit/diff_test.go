@@ -127,6 +127,12 @@ func TestDiff(t *testing.T) {
 		{"unified, a comment removed", "x()\n-- old\ny()\n", "```diff\n@@ -1,3 +1,2 @@\n x()\n--- old\n y()\n```",
 			"x()\ny()\n",
 			"no header without its second line"},
+		{"a fence in each part", parent1, blk("```python\n    y = 1\n```\n", "\n```python\n    y = 3\n```\n\n"),
+			with("y = 1", "y = 3"), "a fence around a whole part is not of the program"},
+		{"a fence in REPLACE", parent1, blk("    y = 1\n", "```\n    y = 3\n```\n"), with("y = 1", "y = 3"),
+			"nor in one part"},
+		{"fences of the program", "a\n```\nb\n```\n", blk("```\nb\n```\n", "```\nc\n```\n"), "a\n```\nc\n```\n",
+			"but one that has fences keeps them"},
 		{"heading in the text", parent1, "Changes\n=======\n\n" + blk("    y = 1\n", "    y = 3\n"), with("y = 1", "y = 3"),
 			"outside blocks the middle line is anyone's"},
 	}
