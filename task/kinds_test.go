@@ -79,6 +79,8 @@ func TestReplyKinds(t *testing.T) {
 		{"closing", "Here you are, with much talk before it:\n\n```\nx = 1", "x = 1", "nor if the program is cut short"},
 		{"indentation", "```python\n    def f(x):\n        return 2 * x\n```", good, "all lines are moved right"},
 		{"indentation", "    def f(x):\n        return 2 * x\n", good, "without a fence"},
+		{"no fence", "Here is the program.\n\nIt doubles x:\n\n" + good, good, "talk before it"},
+		{"no fence", "Title: x.\nx = 1\n", "Title: x.\nx = 1", "nothing that the parent defines"},
 		{"indentation", py("s = '''\n a\n'''\n" + good), "s = '''\n a\n'''\n" + good, "not all lines"},
 	} {
 		language := "python"

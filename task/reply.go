@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/evoalloc/evoalloc/internal/edit"
@@ -79,7 +80,7 @@ func ParseProgram(text, language string) (string, error) {
 // A complete program is the text of a block: CommonMark's, with three or more backticks or tildes, an info string that
 // may have attributes, and a closing fence at least as long. The last block may be unclosed, and a closing fence may
 // stand alone. A fence within a string, a comment or brackets of the program does not end the block. Without a block all
-// of the text is the program.
+// of the text is the program, but for sentences before one that defines a name that Parent defines.
 //
 // Models draft first and correct last. So of several blocks the last one counts that is whole: of all blocks it defines
 // the most names that Parent defines, it differs from Parent, is not a piece of another block, has no comment in the
@@ -181,7 +182,29 @@ func (r Reply) whole(text string) (program, mended string, err error) {
 	case r.Form == AsDiff:
 		return "", "", errors.New("it has neither a " + edit.SearchLine + " line nor a fenced block")
 	}
-	return r.finish(trim(r.dedented(text)))
+	return r.finish(trim(r.dedented(r.withoutTalk(text))))
+}
+
+// sentence matches a line of plain prose.
+var sentence = regexp.MustCompile(`^[A-Z][\w']* [^={}\[\];#]*[.:!]$`)
+
+// withoutTalk returns text without the sentences that it begins with, if what follows defines what Parent defines.
+func (r Reply) withoutTalk(text string) string {
+	rest := text
+	for rest != "" {
+		line, after, _ := strings.Cut(rest, "\n")
+		if line = trim(line); line != "" && !sentence.MatchString(line) {
+			break
+		}
+		rest = after
+	}
+	names := definitions(r.Parent, r.Language)
+	for name := range definitions(rest, r.Language) {
+		if names[name] && r.Form != AsFirst {
+			return rest
+		}
+	}
+	return text
 }
 
 // dedented returns program without the indentation that all its lines share.
