@@ -19,7 +19,6 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/evoalloc/evoalloc/internal/printable"
-	"github.com/evoalloc/evoalloc/internal/stall"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -110,12 +109,12 @@ func (c *Client) ask(ctx context.Context, p sdk.ChatCompletionNewParams) (t *tra
 	defer cancel()
 	call, end := context.WithCancelCause(call)
 	defer end(nil)
-	limits, accept := c.cfg.Stream.limits(), eventStream
+	limits, accept := c.cfg.Stream, eventStream
 	if p.ExtraFields()["stream"] == nil {
-		limits, accept = stall.Limits{}, "application/json"
+		limits, accept = Stream{}, "application/json"
 	}
-	w := stall.New(limits, func(err error) { end(&llm.Error{Status: llm.Stalled, Err: err}) })
-	defer w.Stop()
+	w := limits.watch(end)
+	defer w.stop()
 	t = &transcript{tools: len(p.Tools) > 0}
 	var resp *http.Response
 	_, err = c.chat.New(call, p, option.WithHeader("Accept", accept), option.WithResponseBodyInto(&resp))
@@ -158,7 +157,7 @@ func exchange(req *http.Request, next option.MiddlewareNext) (*http.Response, er
 }
 
 // read reads a reply: a stream, or an answer in one piece, which may also come where a stream was asked for.
-func (t *transcript) read(resp *http.Response, stream bool, w *stall.Watch) error {
+func (t *transcript) read(resp *http.Response, stream bool, w *watch) error {
 	in := &tap{r: resp.Body, left: maxText}
 	buffered := bufio.NewReader(in)
 	if first, _ := buffered.Peek(1); !stream || bytes.ContainsAny(first, "{[<") {
@@ -180,13 +179,13 @@ func (t *transcript) read(resp *http.Response, stream bool, w *stall.Watch) erro
 		case err != nil && !complete:
 			return err
 		case t.done:
-			w.Finish(100 * time.Millisecond)
+			w.finish(100 * time.Millisecond)
 			io.CopyN(io.Discard, buffered, 1<<10) // so that the server sees its answer read to the end
-		case n > 0:
-			w.Progress(n)
+		case n > 0 && !complete:
+			w.progress(n)
 		}
 		if t.finish != "" && !complete {
-			w.Finish(5 * time.Second) // for the usage
+			w.finish(5 * time.Second) // for the usage
 		}
 	}
 	if r := lateError(in.tail); r != nil && t.finish == "" {

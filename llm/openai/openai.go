@@ -18,7 +18,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -31,7 +30,6 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"github.com/evoalloc/evoalloc/internal/stall"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -199,43 +197,3 @@ func (c Config) String() string {
 
 // GoString is String: the key stays out of %#v too.
 func (c Config) GoString() string { return c.String() }
-
-// The default limits of a [Stream].
-const (
-	DefaultFirstToken = 2 * time.Minute
-	DefaultSilence    = 30 * time.Second
-	DefaultMinRate    = 2 // tokens a second
-)
-
-// A Stream defines when a streamed answer has stalled. The zero value means the default limits; a negative limit means
-// none.
-//
-// An attempt that exceeds a limit ends at once as [llm.Stalled], with the tokens streamed so far. Only text, of the
-// answer or of the reasoning, and usage that grows are progress.
-type Stream struct {
-	// FirstToken bounds the time from sending the request to its first token. 0 means DefaultFirstToken.
-	FirstToken time.Duration
-	// Silence bounds the time from one token to the next. 0 means DefaultSilence.
-	Silence time.Duration
-	// MinRate is the lowest rate in tokens a second, in each Window from the first token on. 0 means DefaultMinRate.
-	MinRate float64
-	Window  time.Duration // 0 means 30 seconds
-}
-
-func (s Stream) withDefaults() Stream {
-	return Stream{cmp.Or(s.FirstToken, DefaultFirstToken), cmp.Or(s.Silence, DefaultSilence),
-		cmp.Or(s.MinRate, DefaultMinRate), cmp.Or(s.Window, 30*time.Second)}
-}
-
-// limits returns the limits of a watch on the stream.
-func (s Stream) limits() stall.Limits {
-	return stall.Limits{First: s.FirstToken, Silence: s.Silence, Window: s.Window,
-		Floor: int(max(0, min(math.Ceil(s.MinRate*s.Window.Seconds()), 1e9)))}
-}
-
-// String prints the limits, defaults included.
-func (s Stream) String() string {
-	s = s.withDefaults()
-	return fmt.Sprintf("streamed, first token within %v, silence up to %v, %g tokens/s over %v", s.FirstToken, s.Silence,
-		s.MinRate, s.Window)
-}
