@@ -61,8 +61,6 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 	}{
 		{"the limit for the whole call", openai.Stream{}, true, llm.Timeout,
 			"not sent, no connection came about: no answer within 300ms"},
-		{"the same of a stream", openai.Stream{FirstToken: -1, Silence: -1, MinRate: -1}, false, llm.Timeout,
-			"no answer within 300ms"},
 		{"the limit for the first token", openai.Stream{FirstToken: 200 * time.Millisecond}, false, llm.Stalled,
 			"not sent, no connection came about: stalled: no token within 200ms"},
 	} {

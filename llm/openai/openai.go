@@ -8,9 +8,8 @@
 // Temperature, top_p and seed are the endpoint's own unless they were given. Answers are streamed, so that a stall is
 // noticed within seconds (see [Stream]) and the tokens of a call that was cut are known.
 //
-// Endpoints differ in the fields that they take. If one refuses a request with status 400 or 422 and names a field, the
-// client sends it again without the field, with the cap under its other name, or with the system's text before the
-// user's. It remembers that and says it once to Config.Notice. Each refusal is an attempt of its own in the reply.
+// If an endpoint refuses a request by naming a field, the client sends it again without the field, with the cap under
+// its other name, or with the system's text before the user's. It remembers that and says it once to Config.Notice.
 package openai
 
 import (
@@ -54,8 +53,7 @@ type Config struct {
 	Options []option.RequestOption `json:"-"`
 	// Stream defines when a streamed answer has stalled. The zero value means the default limits.
 	Stream Stream
-	// Whole asks for answers in one piece, which cost less processor time, but a call that hangs ends only at
-	// Model.Timeout. false means streams.
+	// Whole asks for answers in one piece: a call that hangs ends only at Model.Timeout then. false means streams.
 	Whole bool
 	// Seed sends Request.Seed. false means that the endpoint draws its own.
 	Seed bool
@@ -65,7 +63,7 @@ type Config struct {
 	// Extra holds further fields of the request's body, such as {"chat_template_kwargs": {"enable_thinking": false}}, but
 	// not model, messages, stream, n and the cap. nil means none.
 	Extra map[string]any
-	// Notice is told, once each, which field the endpoint refuses and which other model answers, perhaps from several
+	// Notice is told once of each field that the endpoint refuses, and of another model that answers, perhaps from several
 	// goroutines at once. nil means nobody.
 	Notice func(text string) `json:"-"`
 }
@@ -78,15 +76,14 @@ type Client struct {
 	own   *http.Client // unless one of Config.Options replaces it
 	extra int          // bytes of Config.Extra in a request
 
-	mu      *sync.Mutex
-	without fields          // what the endpoint does not take
-	said    map[string]bool // notices, by their subject
+	said    sync.Map // the subjects of notices
+	mu      sync.Mutex
+	without map[string]bool // the fields that the endpoint does not take, and "system" for the role
 }
 
 var _ llm.LLM = (*Client)(nil)
 
-// New returns a client. It fails if a field of cfg is wrong, naming it. It sends nothing: the first Generate shows
-// whether the endpoint is there.
+// New returns a client. It sends nothing. Its error names the field of cfg that is wrong.
 func New(cfg Config) (*Client, error) {
 	cfg.BaseURL = cmp.Or(cfg.BaseURL, os.Getenv(EnvBase))
 	cfg.APIKey = strings.TrimSpace(cmp.Or(cfg.APIKey, os.Getenv(EnvKey)))
@@ -97,14 +94,19 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("openai: Config.BaseURL %q: need a URL such as http://127.0.0.1:8000/v1, without a user, "+
 			"here or in %s", shown(cfg.BaseURL), EnvBase)
 	}
-	if err := cfg.validate(); err != nil {
-		return nil, err
+	if cfg.Model.Name == "" {
+		return nil, errors.New("openai: Config.Model has neither a Name nor a Key")
+	}
+	for _, name := range []string{"model", "messages", "stream", "n", "max_tokens", "max_completion_tokens"} {
+		if _, ok := cfg.Extra[name]; ok {
+			return nil, fmt.Errorf("openai: Config.Extra holds %q, which the client sets itself", name)
+		}
 	}
 	extra, err := json.Marshal(cfg.Extra)
 	if err != nil {
 		return nil, fmt.Errorf("openai: Config.Extra cannot be sent: %w", err)
 	}
-	c := &Client{own: newHTTPClient(), mu: &sync.Mutex{}, without: fields{"stream": cfg.Whole}, said: map[string]bool{},
+	c := &Client{own: newHTTPClient(), without: map[string]bool{"stream": cfg.Whole},
 		extra: len(strings.TrimPrefix(string(extra), "null"))}
 	key := cfg.APIKey
 	c.key = func() string { return key }
@@ -141,20 +143,7 @@ func shown(raw string) string {
 	return u.Redacted()
 }
 
-func (c Config) validate() error {
-	if c.Model.Name == "" {
-		return errors.New("openai: Config.Model has neither a Name nor a Key")
-	}
-	for _, name := range []string{"model", "messages", "stream", "n", "max_tokens", "max_completion_tokens"} {
-		if _, ok := c.Extra[name]; ok {
-			return fmt.Errorf("openai: Config.Extra holds %q, which the client sets itself", name)
-		}
-	}
-	return nil
-}
-
-// newHTTPClient returns a client for many requests in flight at one host. It follows no redirects: another server must
-// not get the prompt.
+// newHTTPClient returns a client that follows no redirects, as another server must not get the prompt.
 func newHTTPClient() *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -164,7 +153,6 @@ func newHTTPClient() *http.Client {
 			ForceAttemptHTTP2:   true,
 			MaxIdleConnsPerHost: 1 << 16,
 			IdleConnTimeout:     4 * time.Second, // vLLM closes it after five, and loses a request sent just then
-			HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 		}},
 	}
 }
@@ -197,3 +185,35 @@ func (c Config) String() string {
 
 // GoString is String: the key stays out of %#v too.
 func (c Config) GoString() string { return c.String() }
+
+// The default limits of a [Stream].
+const (
+	DefaultFirstToken = 2 * time.Minute
+	DefaultSilence    = 30 * time.Second
+	DefaultMinRate    = 2 // tokens a second
+)
+
+// A Stream defines when a streamed answer has stalled. The zero value means the default limits; a negative limit means
+// none. An attempt that exceeds a limit ends at once as [llm.Stalled], with the tokens streamed so far. Only text, of the
+// answer or of the reasoning, and usage that grows are progress.
+type Stream struct {
+	// FirstToken bounds the time from sending the request to its first token. 0 means DefaultFirstToken.
+	FirstToken time.Duration
+	// Silence bounds the time from one token to the next. 0 means DefaultSilence.
+	Silence time.Duration
+	// MinRate is the lowest rate in tokens a second, in each Window from the first token on. 0 means DefaultMinRate.
+	MinRate float64
+	Window  time.Duration // 0 means 30 seconds
+}
+
+func (s Stream) withDefaults() Stream {
+	return Stream{cmp.Or(s.FirstToken, DefaultFirstToken), cmp.Or(s.Silence, DefaultSilence),
+		cmp.Or(s.MinRate, DefaultMinRate), cmp.Or(s.Window, 30*time.Second)}
+}
+
+// String prints the limits, defaults included.
+func (s Stream) String() string {
+	s = s.withDefaults()
+	return fmt.Sprintf("streamed, first token within %v, silence up to %v, %g tokens/s over %v", s.FirstToken, s.Silence,
+		s.MinRate, s.Window)
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -17,16 +16,12 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// fields are names of fields that are not sent, and "system" for the role. A shared value is never changed.
-type fields map[string]bool
-
 // continuous is vLLM's option for usage in every chunk.
 const continuous = "stream_options.continuous_usage_stats"
 
-// params returns the body of a request: the model's sampling, overridden by the request's, and what else the endpoint
-// takes of Config.Extra and of what asks for a stream.
-func (c *Client) params(req llm.Request, without fields) (p sdk.ChatCompletionNewParams, err error) {
-	limit := int64(or(req.MaxTokens, c.cfg.Model.MaxTokens))
+// params returns the body of a request, but for what the endpoint does not take. The caller holds mu.
+func (c *Client) params(req llm.Request) (p sdk.ChatCompletionNewParams, err error) {
+	without, limit := c.without, int64(or(req.MaxTokens, c.cfg.Model.MaxTokens))
 	t, topP := or(req.Temperature, c.cfg.Model.Temperature), or(req.TopP, c.cfg.Model.TopP)
 	if sum := t + topP; len(req.Messages) == 0 || limit < 1 || math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return p, fmt.Errorf("%d messages, max tokens %d, temperature %v, top-p %v: need a message, a token, finite numbers",
@@ -110,10 +105,7 @@ func messages(list []llm.Message, merged bool) (all []sdk.ChatCompletionMessageP
 // tools returns list in the protocol's form.
 func tools(list []llm.Tool) (all []sdk.ChatCompletionToolUnionParam, err error) {
 	for _, t := range list {
-		f := sdk.FunctionDefinitionParam{Name: t.Name}
-		if t.Description != "" {
-			f.Description = param.NewOpt(t.Description)
-		}
+		f := sdk.FunctionDefinitionParam{Name: t.Name, Description: param.NewOpt(t.Description)}
 		if t.Parameters != "" {
 			err = json.Unmarshal([]byte(t.Parameters), &f.Parameters)
 		}
@@ -132,12 +124,9 @@ func (c *Client) learn(p sdk.ChatCompletionNewParams, r *refusal) bool {
 	}
 	names := r.named(sentBy(p))
 	c.mu.Lock()
-	changed := maps.Clone(c.without)
-	stale := slices.ContainsFunc(names, func(name string) bool { return changed[name] }) // another call was refused too
 	for _, name := range names {
-		changed[name] = changed[name] || !stale
+		c.without[name] = true
 	}
-	c.without = changed
 	c.mu.Unlock()
 	remedies := map[string]string{"max_tokens": "the cap is sent as max_completion_tokens",
 		"system": "the system's text stands before the user's", "stream": "answers come in one piece"}
@@ -150,11 +139,7 @@ func (c *Client) learn(p sdk.ChatCompletionNewParams, r *refusal) bool {
 
 // notice tells Config.Notice of subject, once.
 func (c *Client) notice(subject, format string, args ...any) {
-	c.mu.Lock()
-	said := c.said[subject]
-	c.said[subject] = true
-	c.mu.Unlock()
-	if !said && c.cfg.Notice != nil {
+	if _, said := c.said.LoadOrStore(subject, true); !said && c.cfg.Notice != nil {
 		c.cfg.Notice(c.clean(c.cfg.BaseURL + ": " + fmt.Sprintf(format, args...)))
 	}
 }
@@ -194,9 +179,7 @@ var (
 // named returns those of the sent fields that r refuses: the ones that it names apart from its text, or else in words.
 func (r *refusal) named(sent []string) (names []string) {
 	for _, name := range sent {
-		apart := func(f string) bool {
-			return strings.Contains("."+f+".", "."+name+".") || name == "system" && f == "messages[0].role"
-		}
+		apart := func(f string) bool { return strings.Contains("."+f+".", "."+name+".") }
 		word := words[name]
 		if word == nil {
 			word = regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)

@@ -2,7 +2,6 @@ package openai_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -109,13 +108,10 @@ var called = []struct {
 		{ID: "a", Name: "f"}, {ID: "call_2_4", Name: "f"}, {ID: "call_2_5", Name: "f"}}, ""},
 	{"a name that a terminal obeys", []string{`[{"id":"a","function":{"name":"rm\u001b[2J\n` + strings.Repeat("x", 1000) +
 		`"}}]`}, []llm.ToolCall{{ID: "a", Name: "rm " + strings.Repeat("x", 125) + "..."}}, ""},
-	{"an index beyond all lists", []string{`[{"index":2000000000,"id":"a","function":{"name":"f"}}]`},
-		[]llm.ToolCall{{ID: "a", Name: "f"}}, ""},
 	{"a name that is empty", []string{`[{"id":"a","function":{"name":"","arguments":"{}"}}]`}, nil,
 		"a tool call has no name"},
 	{"a hundred thousand calls", []string{"[" + strings.Repeat(`{"id":"a","function":{"name":"f"}},`, 1e5) + "{}]"}, nil,
 		"more than 128 tool calls"},
-	{"no list", []string{`{"index":0}`}, nil, "a tool call has no name"},
 	{"a call that is a number", []string{`[7]`}, nil, "a tool call has no name"},
 }
 
@@ -134,27 +130,6 @@ func TestCallsInPieces(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.want, reply.Calls); diff != "" || err != nil {
 			t.Errorf("%s: error %v (-want +got):\n%s", tt.reason, err, diff)
-		}
-	}
-}
-
-// What a server says of tools that it does not have is told in its words, and the tools are not dropped.
-func TestRefusalsOfTools(t *testing.T) {
-	for _, tt := range []struct {
-		server string
-		status int
-		text   string
-	}{
-		{"Ollama", 400, "registry.ollama.ai/library/gemma:2b does not support tools"},
-		{"vLLM", 400, "tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"},
-		{"llama.cpp", 500, "tools param requires --jinja flag"},
-		{"OpenRouter", 404, "No endpoints found that support tool use."},
-		{"one that does not know the field", 422, "Unrecognized request argument supplied: tools"},
-	} {
-		w := newWire(t, tt.status, nil, fmt.Sprintf(`{"error":{"message":%q}}`, tt.text))
-		reply, err := open(t, w.URL, openai.Config{}).Generate(t.Context(), asking)
-		if checkMessage(t, err, w.URL, tt.text); len(reply.Attempts) != 1 {
-			t.Errorf("%s: %+v", tt.server, reply.Attempts)
 		}
 	}
 }

@@ -144,11 +144,8 @@ func (t *transcript) parts(v gjson.Result, to *[]byte) {
 // addCall takes in a call of a tool, or a piece of one. Ollama counts all calls as number 0, and other servers send a
 // new ID with each piece: so a new ID with a name begins a call only if the arguments before it are complete.
 func (t *transcript) addCall(_, d gjson.Result) bool {
-	id, name, arguments := d.Get("id").Str, d.Get("function.name").Str, d.Get("function.arguments")
-	index, text := d.Get("index"), arguments.Str
-	if arguments.IsObject() { // some servers send the object itself
-		text = arguments.Raw
-	}
+	id, name, text := d.Get("id").Str, d.Get("function.name").Str, d.Get("function.arguments").String()
+	index := d.Get("index")
 	i := len(t.calls) - 1
 	for index.Exists() && i >= 0 && t.calls[i].index != index.Int() {
 		i--

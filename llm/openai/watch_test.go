@@ -10,7 +10,7 @@ import (
 type step struct {
 	at     time.Duration
 	tokens int           // that come then
-	finish time.Duration // what follows is waited for so long; 0 if the answer is not complete
+	finish time.Duration // how long to wait for what follows the answer; 0 before its end, negative if nothing follows
 }
 
 func TestWatchEndsAStreamAtItsLimit(t *testing.T) {
@@ -24,14 +24,15 @@ func TestWatchEndsAStreamAtItsLimit(t *testing.T) {
 		at     time.Duration // when it is ended; 0 if never
 		why    string
 	}{
+		{"it is over", Stream{FirstToken: 2000 * ms, MinRate: 1, Window: 1000 * ms},
+			[]step{{100 * ms, 1, 0}, {200 * ms, 0, -1}}, 0, ""},
 		{"nothing comes", Stream{FirstToken: 2000 * ms}, nil, 2000 * ms, "no token within 2s"},
 		{"the first token comes just in time, then silence", Stream{FirstToken: 2000 * ms, Silence: 500 * ms},
 			[]step{{1999 * ms, 1, 0}}, 2499 * ms, "silent for 500ms"},
 		{"every token begins a new silence", Stream{Silence: 500 * ms},
 			[]step{{100 * ms, 1, 0}, {599 * ms, 1, 0}, {1098 * ms, 1, 0}}, 1598 * ms, "silent for 500ms"},
-		{"the window after the first one has three more", rate, four, 1100 * ms, "fewer than 4 tokens in 1s"},
-		{"with four more the next window decides", rate, append(four[:4:4], step{500 * ms, 1, 0}), 2100 * ms,
-			"fewer than 4 tokens in 1s"},
+		{"the window from the first one on has three", rate, four[:3], 1100 * ms, "fewer than 4 tokens in 1s"},
+		{"with four the next window decides", rate, four, 2100 * ms, "fewer than 4 tokens in 1s"},
 		{"tokens that come together count each", rate, []step{{100 * ms, 1, 0}, {900 * ms, 50, 0}}, 2100 * ms,
 			"fewer than 4 tokens in 1s"},
 		{"a drip passes a limit on silence but not one on the rate",
@@ -56,25 +57,16 @@ func TestWatchEndsAStreamAtItsLimit(t *testing.T) {
 				if s.tokens > 0 {
 					w.progress(s.tokens)
 				}
-				if s.finish > 0 {
+				if s.finish != 0 {
 					w.finish(s.finish)
 				}
 			}
 			time.Sleep(time.Hour)
-			w.stop()
+			w.finish(0)
 			synctest.Wait()
 			if at != tt.at || tt.at > 0 && why.Error() != "llm: stalled: "+tt.why {
 				t.Errorf("%s: ended at %v by %v, want at %v by %q", tt.reason, at, why, tt.at, tt.why)
 			}
 		})
 	}
-}
-
-func TestWatchThatIsStoppedEndsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := Stream{time.Second, time.Second, 9, time.Second}.watch(func(err error) { t.Errorf("ended: %v", err) })
-		w.progress(1)
-		w.stop()
-		time.Sleep(time.Hour)
-	})
 }
