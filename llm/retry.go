@@ -57,8 +57,8 @@ type RetryConfig struct {
 	Outage time.Duration
 	// MaxRetryAfter bounds a server's Retry-After. 0 means 5 minutes; negative means that Retry-After is ignored.
 	MaxRetryAfter time.Duration
-	// Notice is told of each pause of more than ten seconds, how long it is and why. It may be called from several
-	// goroutines at once. nil means nobody.
+	// Notice is told of each pause of more than ten seconds, how long it is and why, and once of each endpoint whose usage
+	// has fewer prompt tokens than were sent. It may be called from several goroutines at once. nil means nobody.
 	Notice func(text string)
 }
 
@@ -155,7 +155,7 @@ func Retry(l LLM, cfg RetryConfig) LLM {
 	if err := cfg.validate(); err != nil {
 		panic(err.Error())
 	}
-	return &retrying{l: l, cfg: cfg}
+	return &retrying{l: l, cfg: cfg, windows: map[string]window{}}
 }
 
 type retrying struct {
@@ -163,8 +163,9 @@ type retrying struct {
 	cfg      RetryConfig
 	answered atomic.Bool // whether l's endpoint ever answered
 
-	mu   sync.Mutex
-	gone time.Time // when it was first found gone since it answered last; zero if it is there
+	mu      sync.Mutex
+	gone    time.Time         // when it was first found gone since it answered last; zero if it is there
+	windows map[string]window // by endpoint
 }
 
 func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
@@ -179,6 +180,9 @@ func (r *retrying) Generate(ctx context.Context, req Request) (Reply, error) {
 		r.note(err)
 		switch {
 		case err == nil:
+			if len(attempts) > 0 {
+				r.look(req, attempts[len(attempts)-1])
+			}
 			return reply, nil
 		case errors.Is(err, errUnsent) && k > 0:
 			return reply, notAgain(last, k, err)
