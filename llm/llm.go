@@ -107,12 +107,14 @@ type Attempt struct {
 	Kind  string `json:"kind,omitempty"`
 	Usage *Usage `json:"usage,omitempty"` // nil if the server sent none
 	// Usage is the most that the request allows: the server claims more
-	Capped       bool          `json:"capped,omitempty"`
-	Streamed     int           `json:"streamed,omitempty"` // completion tokens seen before it ended
-	MaxTokens    int           `json:"max_tokens"`         // the cap in force, for worst-case charging
-	FinishReason string        `json:"finish_reason,omitempty"`
-	Latency      time.Duration `json:"latency"`
-	Err          string        `json:"err,omitempty"` // "" if Status is OK
+	Capped   bool `json:"capped,omitempty"`
+	Streamed int  `json:"streamed,omitempty"` // completion tokens seen before it ended
+	// EstimatedPrompt is about how many prompt tokens the server may charge that sent no usage; 0 with Usage. A run sets it.
+	EstimatedPrompt int           `json:"estimated_prompt,omitempty"`
+	MaxTokens       int           `json:"max_tokens"` // the cap in force, for worst-case charging
+	FinishReason    string        `json:"finish_reason,omitempty"`
+	Latency         time.Duration `json:"latency"`
+	Err             string        `json:"err,omitempty"` // "" if Status is OK
 	// Model is the Key of the model, and ActiveParams its size; both may be zero in a run with one model, whose size the
 	// accountant knows.
 	Model        string `json:"model,omitempty"`
@@ -127,6 +129,15 @@ type Attempt struct {
 	// Money is what such a program says that the attempt cost, in the currency of the budget; 0 means that it did not say,
 	// and Usage is charged at the model's price.
 	Money float64 `json:"money,omitempty"`
+}
+
+// Known returns the usage, or without it the estimate of the prompt and what was streamed, limited to plausible counts.
+func (a Attempt) Known() Usage {
+	u := Usage{PromptTokens: a.EstimatedPrompt, CompletionTokens: a.Streamed}
+	if a.Usage != nil {
+		u = *a.Usage
+	}
+	return u.Clean()
 }
 
 // Usage counts the tokens of one attempt, as the server reported them.
@@ -153,6 +164,10 @@ func PromptTokens(req Request) int {
 	}
 	return n
 }
+
+// EstimateTokens returns about how many tokens a prompt has of which [PromptTokens] returns most, and seldom fewer: text has
+// three bytes a token or more.
+func EstimateTokens(most int) int { return most / 3 }
 
 // Clean returns u limited to plausible counts, so that sums of whatever servers report cannot overflow or turn
 // negative: negative counts become 0, counts are at most 2³⁰, and cached tokens at most those of the prompt.

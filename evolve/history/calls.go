@@ -19,9 +19,10 @@ type callID struct {
 
 // A call is one that has begun and not ended.
 type call struct {
-	kind  string // what it is for; "" for a child
-	pull  int    // that sends it; -1 if that is not known, or before the first
-	began int    // attempts that were sent and whose end is not known
+	kind  string      // what it is for; "" for a child
+	pull  int         // that sends it; -1 if that is not known, or before the first
+	began int         // attempts that were sent and whose end is not known
+	lost  llm.Attempt // what stands for one of them after a kill
 	tried []llm.Attempt
 }
 
@@ -75,7 +76,7 @@ func (b *Builder) call(r record.Record) {
 	}
 	switch r.Kind {
 	case record.Begin:
-		open.began++
+		open.began, open.lost = open.began+1, r.Lost()
 	case record.Tried:
 		if r.Reply != nil {
 			open.began -= min(open.began, 1)
@@ -231,7 +232,7 @@ func (c *calls) take(id callID) (ended, bool) {
 }
 
 // cut ends all calls that are under way because their process is gone. What ended of them was paid for, and what did
-// not is lost: it may have been paid for, and nobody knows.
+// not is lost: it may have been paid for, so its prompt is charged.
 func (b *Builder) cut() {
 	// In one order, so that a file gives the same sums each time: they are of floating-point numbers.
 	ids := slices.SortedFunc(maps.Keys(b.calls.open),
@@ -242,7 +243,10 @@ func (b *Builder) cut() {
 			b.charge(open.tried, open.pull)
 		}
 		for range open.began {
+			cost := Prices(b.run.Models).attempt(open.lost)
 			b.run.Lost++
+			b.run.Spent = b.run.Spent.Plus(cost)
+			b.run.Classes[llm.Abandoned] = b.run.Classes[llm.Abandoned].Plus(cost)
 			b.note("lost", "a call was under way when its process was killed")
 		}
 	}

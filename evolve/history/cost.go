@@ -12,7 +12,7 @@ import (
 // A Cost is what calls took.
 type Cost struct {
 	Calls  int     // that brought an answer
-	Tokens Tokens  // as far as they are known: from usage, or from what was streamed
+	Tokens Tokens  // from usage, or without it the estimated prompt's and what was streamed
 	FLOPs  float64 // in the worst case, see package flops; 0 for models whose size is not known
 	Money  float64 // 0 for models whose price is not known
 }
@@ -32,20 +32,6 @@ func (t Tokens) Plus(u Tokens) Tokens {
 	return Tokens{t.Prompt + u.Prompt, t.Cached + u.Cached, t.Completion + u.Completion}
 }
 
-// tokensOf returns the tokens of an attempt. One without usage has those that were streamed.
-func tokensOf(a llm.Attempt) Tokens {
-	u := usageOf(a)
-	return Tokens{u.PromptTokens, u.CachedTokens, u.CompletionTokens}
-}
-
-func usageOf(a llm.Attempt) llm.Usage {
-	u := llm.Usage{CompletionTokens: a.Streamed}
-	if a.Usage != nil {
-		u = *a.Usage
-	}
-	return u.Clean()
-}
-
 // Plus returns the sum. What is not finite counts as 0.
 func (c Cost) Plus(d Cost) Cost {
 	return Cost{c.Calls + d.Calls, c.Tokens.Plus(d.Tokens), finite(c.FLOPs + d.FLOPs), finite(c.Money + d.Money)}
@@ -59,9 +45,10 @@ type Prices []llm.Model
 // attempt returns what an attempt cost. The call that it is of is counted by [Prices.Call]: it counts once, however
 // many attempts it took.
 func (p Prices) attempt(a llm.Attempt) Cost {
-	m := p.model(a.Model)
+	m, u := p.model(a.Model), a.Known()
 	charge := flops.WorstCase.Charge(a, m.ActiveParams, 0)
-	return Cost{Tokens: tokensOf(a), FLOPs: finite(charge), Money: finite(m.Price.Of(a, usageOf(a)))}
+	return Cost{Tokens: Tokens{u.PromptTokens, u.CachedTokens, u.CompletionTokens}, FLOPs: finite(charge),
+		Money: finite(m.Price.Of(a, u))}
 }
 
 // Call returns what a call of these attempts cost.

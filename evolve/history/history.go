@@ -33,7 +33,7 @@ type Run struct {
 	Endpoints []Endpoint
 	Notes     []*Note // what befell it; messages that are equal are one
 
-	Tally        // of all calls that ended
+	Tally        // of all calls that ended, with the cost of lost ones
 	Outside Cost // of those among them that no round made: an initial program may be scored by a model
 	Lost    int  // attempts that were under way when a process was killed
 	Flying  int  // calls under way

@@ -17,7 +17,8 @@ type attemptRow struct {
 	// EstimatedOutput is what the worst case charges an attempt that timed out or stalled: the cap on new
 	// tokens in force, or 0 if it is Unsent.
 	EstimatedOutput *int   `json:"estimated_output_tokens,omitempty"`
-	Unsent          bool   `json:"unsent,omitempty"` // it never went out, and costs nothing
+	EstimatedPrompt int    `json:"estimated_prompt_tokens,omitempty"` // that the server may charge, though it sent no usage
+	Unsent          bool   `json:"unsent,omitempty"`                  // it never went out, and costs nothing
 	Error           string `json:"error,omitempty"`
 	Streamed        int    `json:"streamed_tokens,omitempty"`
 	// Usage is the most that the request allows: the server claimed more
@@ -46,7 +47,7 @@ func newAttempt(i int, a llm.Attempt) attemptRow {
 	row := attemptRow{
 		Index: i, Status: string(a.Status), Latency: a.Latency.Seconds(), TimedOut: a.Status == llm.Timeout, Unsent: a.Unsent,
 		Error: a.Err, Streamed: a.Streamed, Capped: a.Capped, Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity,
-		Reported: a.Reported, Money: a.Money,
+		Reported: a.Reported, Money: a.Money, EstimatedPrompt: a.EstimatedPrompt,
 	}
 	if a.Status == llm.Failed {
 		row.Status = fmt.Sprintf("error:%s", a.Kind)

@@ -22,12 +22,12 @@ const (
 
 // Summary returns in about ten lines why a run stopped, what the best program scores, what was spent, and what became
 // of the children: how many are valid, and of the others the most frequent reasons, counted. What earlier incarnations
-// of the run paid for is in what was spent, but for lost calls, whose cost nobody knows. The text ends with a newline,
-// and what models and programs wrote in it cannot steer a terminal.
+// of the run paid for is in what was spent. The text ends with a newline, and what models and programs wrote in it
+// cannot steer a terminal.
 //
 // models are those that may have been asked, as in [evolve.Budget]. An attempt that names none of them is charged as
-// the first. FLOPs are those of the worst case (package flops). Tokens and money are those of usage, or without it of
-// what was streamed. A line leaves out what cannot be known: FLOPs without active parameters, money if one of the
+// the first. FLOPs are those of the worst case (package flops). Tokens and money are those of usage. Without it they are
+// of the prompt, estimated, and of what was streamed, also for calls that were lost in a kill. A line leaves out what cannot be known: FLOPs without active parameters, money if one of the
 // models has no price.
 func Summary(r *evolve.Result, models ...llm.Model) string {
 	var b strings.Builder
@@ -36,16 +36,12 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	if s := fresh(r); s != "" {
 		fmt.Fprintf(&b, "fresh     %s\n", s)
 	}
-	calls := paid(r)
+	first := slices.Concat(models, []llm.Model{{}})[0].WithDefaults()
+	calls := chain(paid(r), lostCalls(r.Earlier, first.MaxTokens))
 	t := history.Prices(models).Tally(calls)
-	lost := len(r.Earlier.Lost)
 	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %s\n", t.Calls[llm.Real],
-		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.Abandoned]+lost, counted(sum(t.Attempts)+lost, "attempt"))
-	fmt.Fprintf(&b, "spent     %s", spent(t.Spent, attempts(calls), models))
-	if lost > 0 {
-		fmt.Fprintf(&b, ", and what %s cost, which nobody knows", counted(lost, "lost call"))
-	}
-	b.WriteString("\n")
+		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.Abandoned], counted(sum(t.Attempts), "attempt"))
+	fmt.Fprintf(&b, "spent     %s\n", spent(t.Spent, attempts(calls), models))
 	fmt.Fprintf(&b, "scored    %s", counted(r.Evaluations, "evaluation"))
 	if r.TuneEvaluations > 0 {
 		fmt.Fprintf(&b, ", and %d to tune", r.TuneEvaluations)
@@ -132,10 +128,13 @@ func spent(c history.Cost, all iter.Seq[llm.Attempt], models []llm.Model) string
 	if c.FLOPs > 0 {
 		text += fmt.Sprintf(", %.4g FLOPs", c.FLOPs)
 	}
-	reported := 0
+	reported, without, estimated := 0, 0, 0
 	for a := range all {
 		if a.Reported {
 			reported++
+		}
+		if a.EstimatedPrompt > 0 {
+			without, estimated = without+1, estimated+a.EstimatedPrompt
 		}
 	}
 	if reported > 0 {
@@ -143,6 +142,10 @@ func spent(c history.Cost, all iter.Seq[llm.Attempt], models []llm.Model) string
 	}
 	if priced(models) {
 		text += fmt.Sprintf(", money %.4g", c.Money)
+	}
+	if without > 0 {
+		text += fmt.Sprintf("; %d of the prompt tokens are estimated, of %s without usage", estimated,
+			counted(without, "attempt"))
 	}
 	return text
 }

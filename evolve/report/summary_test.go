@@ -82,12 +82,18 @@ func TestSummaryOfNothing(t *testing.T) {
 	}
 }
 
-// What a lost call cost nobody knows, and so it is in no sum.
+// What a lost call cost nobody knows. It counts its prompt at least.
 func TestSummaryOfLostCalls(t *testing.T) {
 	r, _ := reported()
-	r.Earlier.Lost = []llm.Attempt{{Status: llm.Canceled}, {Status: llm.Canceled}}
-	if got := report.Summary(r, tiny); !strings.Contains(got, "FLOPs, and what 2 lost calls cost, which nobody knows\n") {
-		t.Errorf("%s", got)
+	r.Earlier.Lost = []llm.Attempt{{Status: llm.Canceled, EstimatedPrompt: 300}, {Status: llm.Canceled, EstimatedPrompt: 400}}
+	priced := tiny
+	priced.Price = &llm.Price{Prompt: 1e6, Cached: 1e6, Completion: 1e6}
+	got := report.Summary(r, priced)
+	for _, want := range []string{"2 abandoned or lost, in 23 attempts", "spent     2785 prompt tokens", ", money 2945; " +
+		"1185 of the prompt tokens are estimated, of 7 attempts without usage\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
 	}
 }
 
@@ -99,7 +105,7 @@ func ExampleSummary() {
 	// stopped   after 0.0 s: the budget of answered calls left no room for another child
 	// best      -79.000000, from -94.000000
 	// calls     16 answered, 0 failed, 0 timed out, 0 abandoned or lost, in 21 attempts
-	// spent     1600 prompt tokens (1024 cached), 160 completion tokens, 1.147e+07 FLOPs
+	// spent     2085 prompt tokens (1024 cached), 160 completion tokens, 1.147e+07 FLOPs; 485 of the prompt tokens are estimated, of 5 attempts without usage
 	// scored    11 evaluations
 	// children  16: 16 valid
 }

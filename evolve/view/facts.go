@@ -191,7 +191,7 @@ func (l *runLog) callNote() string {
 		}
 	}
 	if l.run.Lost > 0 {
-		parts = append(parts, count(l.run.Lost)+" lost in a kill, of which nobody knows the cost")
+		parts = append(parts, count(l.run.Lost)+" lost in a kill, whose prompts are charged")
 	}
 	if n := l.run.Flying; n > 0 {
 		parts = append(parts, count(n)+" under way")

@@ -65,23 +65,11 @@ func sent(c childColumns) (n int) {
 // compareSums compares a runState with the Result of the same run, and what earlier incarnations paid for.
 func compareSums(t *testing.T, s runState, res *evolve.Result) {
 	t.Helper()
-	all := func(yield func([]llm.Attempt) bool) {
-		for call := range res.EachCall {
-			if !yield(call) {
-				return
-			}
-		}
-		for _, call := range slices.Concat(res.Earlier.Abandoned, res.Earlier.Unclaimed) {
-			if !yield(call) {
-				return
-			}
-		}
+	calls := slices.Concat(slices.Collect(res.EachCall), res.Earlier.Abandoned, res.Earlier.Unclaimed)
+	for _, lost := range res.Earlier.Lost {
+		calls = append(calls, []llm.Attempt{lost})
 	}
-	counts := report.Count(all)
-	var attempts []llm.Attempt
-	for call := range all {
-		attempts = append(attempts, call...)
-	}
+	counts := report.Count(slices.Values(calls))
 	tokens, children := 0, 0
 	for _, c := range counts.Tokens {
 		tokens += c.Prompt + c.Completion
@@ -97,7 +85,7 @@ func compareSums(t *testing.T, s runState, res *evolve.Result) {
 	}{
 		{"calls", meter(s, "Calls"), float64(res.Calls)},
 		{"tokens", meter(s, "Tokens"), float64(tokens)},
-		{"FLOPs", meter(s, "FLOPs"), flops.Sum(slices.Values(attempts), 0, flops.WorstCase).TotalFLOPs},
+		{"FLOPs", meter(s, "FLOPs"), flops.Sum(slices.Values(slices.Concat(calls...)), 0, flops.WorstCase).TotalFLOPs},
 		{"stalls", meter(s, "Stalls"), float64(counts.Attempts[llm.Stall])},
 		{"evaluations", meter(s, "Evaluations"), float64(res.Evaluations)},
 		{"children", float64(sent(s.Children)), float64(children)},

@@ -136,19 +136,20 @@ func (c *Call) Ended(attempts []llm.Attempt) {
 	c.l.settle(set, used, stalls)
 }
 
-// Named returns attempts with the model that all of the call's were announced with, where they do not say whose they
-// are. So what is charged is never more than what was set aside.
-func (c *Call) Named(attempts []llm.Attempt) []llm.Attempt {
+// Complete returns attempts with the model that all of the call's were announced with, where they do not say whose they
+// are, so that what is charged is never more than what was set aside, and with the estimate of the prompt where a server
+// sent no usage.
+func (c *Call) Complete(attempts []llm.Attempt) []llm.Attempt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.model == "" || !slices.ContainsFunc(attempts, func(a llm.Attempt) bool { return a.Model == "" }) {
-		return attempts
+	attempts = slices.Clone(attempts)
+	for i := range attempts {
+		a := &attempts[i]
+		if a.Model, a.EstimatedPrompt = cmp.Or(a.Model, c.model), 0; charged(*a) {
+			a.EstimatedPrompt = llm.EstimateTokens(SizeOf(c.req).Prompt)
+		}
 	}
-	named := slices.Clone(attempts)
-	for i := range named {
-		named[i].Model = cmp.Or(named[i].Model, c.model)
-	}
-	return named
+	return attempts
 }
 
 // close takes the attempt that ended with these out of those under way, and returns what was set aside for it. Where

@@ -19,6 +19,15 @@ type Size struct {
 // be too low for half of the prompts, and then the limit would be passed.
 func SizeOf(req llm.Request) Size { return Size{llm.PromptTokens(req), req.MaxTokens} }
 
+// charged reports whether a server may charge for an attempt that came without usage. One that refuses does not.
+func charged(a llm.Attempt) bool {
+	switch a.Kind {
+	case "", llm.KindConnection, llm.KindBrokenReply, llm.KindNoAnswer, llm.KindOther:
+		return a.Usage == nil && !a.Unsent && !a.Reported
+	}
+	return a.Usage == nil && a.Streamed > 0
+}
+
 // Prices are the models that a run may ask, by which it is known what an attempt costs. An attempt at a model that is
 // missing is charged as one at the first.
 type Prices []llm.Model
@@ -86,15 +95,11 @@ func (p Prices) Used(of Size, attempts []llm.Attempt) (sum Amounts, stalls []str
 
 func (p Prices) usedBy(of Size, a llm.Attempt) Amounts {
 	m := p.model(a.Model)
-	u := llm.Usage{CompletionTokens: a.Streamed}
-	switch {
-	case a.Usage != nil:
-		u = *a.Usage
-	case a.Status != llm.Failed && !a.Unsent:
+	u := a.Known()
+	if a.Usage == nil && a.Status != llm.Failed && !a.Unsent {
 		most := cmp.Or(a.MaxTokens, newTokens(of.MaxTokens, m))
-		u = llm.Usage{PromptTokens: of.Prompt, CompletionTokens: max(most, a.Streamed)}
+		u = llm.Usage{PromptTokens: of.Prompt, CompletionTokens: max(most, a.Streamed)}.Clean()
 	}
-	u = u.Clean() // no negative count, with which a server could win budget back
 	// Package flops takes an answer without usage as free, as the paper does. A budget must not.
 	if a.Status == llm.OK || a.Usage != nil {
 		a.Usage = &u

@@ -117,10 +117,15 @@ func (j *Journal) Earlier(whole bool) (e books.Earlier, err error) {
 		if err != nil {
 			return e, err
 		}
-		e.Lost = append(e.Lost, llm.Attempt{Status: llm.Canceled, MaxTokens: r.MaxTokens,
-			Err: "the process was killed before it ended"})
+		e.Lost = append(e.Lost, r.Lost())
 	}
 	return e, nil
+}
+
+// Lost returns what stands for the attempt that r began and whose end is not known.
+func (r *Record) Lost() llm.Attempt {
+	return llm.Attempt{Status: llm.Canceled, MaxTokens: r.MaxTokens, EstimatedPrompt: llm.EstimateTokens(r.Prompt),
+		Err: "the process was killed before it ended"}
 }
 
 // records reads the records at places.

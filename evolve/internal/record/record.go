@@ -82,7 +82,7 @@ type Record struct {
 	// failure, abandoned, pause; refusal: what the evaluation was lost to, if not to a limit
 	Error *llm.ErrorRecord `json:"error,omitempty"`
 	Alone bool             `json:"alone,omitempty"` // failure: it cost one child, and the search went on
-	// tried, failure, abandoned, completion without usage: the most tokens that the prompt has
+	// begin, tried, failure, abandoned, completion without usage: the most tokens that the prompt has
 	Prompt int `json:"prompt,omitempty"`
 	// begin: the request's own cap on new tokens, if it has one
 	MaxTokens int           `json:"max_tokens,omitempty"`

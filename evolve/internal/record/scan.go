@@ -94,6 +94,7 @@ func (s *scan) attempt() (a llm.Attempt) {
 	}
 	a.Capped = s.has(`,"capped":true`)
 	s.int(`,"streamed":`, &a.Streamed)
+	s.int(`,"estimated_prompt":`, &a.EstimatedPrompt)
 	s.take(`,"max_tokens":`)
 	a.MaxTokens = int(s.integer())
 	if s.has(`,"finish_reason":`) {

@@ -17,7 +17,7 @@ func frequent() []Record {
 	ok := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 50, CachedTokens: 42, CompletionTokens: 7},
 		MaxTokens: 100, FinishReason: "stop",
 		Latency: 1_000_000, Model: "m", ActiveParams: 8e9, Endpoint: "http://localhost:1", Propensity: 0.25}
-	stalled := llm.Attempt{Status: llm.Stalled, Unsent: true, Kind: "k", Capped: true, Streamed: 3,
+	stalled := llm.Attempt{Status: llm.Stalled, Unsent: true, Kind: "k", Capped: true, Streamed: 3, EstimatedPrompt: 4,
 		FinishReason: "other", Err: "gone"}
 	return []Record{
 		{Kind: Begin, Key: key, N: 3, Time: 1, Pull: &zero, For: "judge", MaxTokens: 9},

@@ -125,6 +125,7 @@ type Attempt struct {
 	Unsent          bool    `json:"unsent"`
 	Error           string  `json:"error"`
 	Streamed        int     `json:"streamed_tokens"`
+	EstimatedPrompt int     `json:"estimated_prompt_tokens"`
 	Capped          bool    `json:"usage_capped"`
 	Model           string  `json:"model"`
 	Endpoint        string  `json:"endpoint"`
@@ -198,7 +199,7 @@ func (c Call) LLM() []llm.Attempt {
 			Capped: a.Capped, Err: a.Error,
 			Latency: time.Duration(a.Latency * float64(time.Second)), Model: a.Model, Endpoint: a.Endpoint,
 			Propensity: a.Propensity, MaxTokens: int(a.EstimatedOutput),
-			Reported: a.Reported, Money: a.Money}
+			Reported: a.Reported, Money: a.Money, EstimatedPrompt: a.EstimatedPrompt}
 		if a.Usage != nil {
 			list[i].Usage = &llm.Usage{PromptTokens: a.Usage.Prompt, CachedTokens: a.Usage.Details.Cached,
 				CompletionTokens: a.Usage.Completion}
