@@ -109,7 +109,7 @@ type Attempt struct {
 	// Usage is the most that the request allows: the server claims more
 	Capped   bool `json:"capped,omitempty"`
 	Streamed int  `json:"streamed,omitempty"` // completion tokens seen before it ended
-	// EstimatedPrompt is about how many prompt tokens the server may charge that sent no usage; 0 with Usage. A run sets it.
+	// EstimatedPrompt is about how many prompt tokens a server may charge that sent no usage; 0 with Usage. Runs set it.
 	EstimatedPrompt int           `json:"estimated_prompt,omitempty"`
 	MaxTokens       int           `json:"max_tokens"` // the cap in force, for worst-case charging
 	FinishReason    string        `json:"finish_reason,omitempty"`
@@ -165,8 +165,8 @@ func PromptTokens(req Request) int {
 	return n
 }
 
-// EstimateTokens returns about how many tokens a prompt has of which [PromptTokens] returns most, and seldom fewer: text has
-// three bytes a token or more.
+// EstimateTokens returns about how many tokens a prompt has of which [PromptTokens] returns most, and seldom fewer:
+// text has three bytes a token or more.
 func EstimateTokens(most int) int { return most / 3 }
 
 // Clean returns u limited to plausible counts, so that sums of whatever servers report cannot overflow or turn

@@ -84,8 +84,8 @@ type Earlier struct {
 	// Abandoned holds the attempts of each call that was abandoned (Ctrl-C, the endpoint gone), that failed
 	// before an error ended the run, or that was under way at a kill after an attempt had ended.
 	Abandoned [][]llm.Attempt
-	// Lost stands for the attempts that were under way when a process was killed. Whether a server answered
-	// them, and what that cost, is not known. So each has the status canceled, no usage and an EstimatedPrompt. MaxTokens is 0 if
+	// Lost stands for the attempts that were under way when a process was killed. Whether a server answered them, and
+	// what that cost, is not known. So each has the status canceled, no usage and an EstimatedPrompt. MaxTokens is 0 if
 	// the request left it to the model.
 	Lost []llm.Attempt
 	// Unclaimed holds the attempts of each call that was answered and that the run did not ask for when it made

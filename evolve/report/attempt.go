@@ -16,9 +16,10 @@ type attemptRow struct {
 	TimedOut     bool    `json:"timed_out"` // true of timeouts only, not of stalls
 	// EstimatedOutput is what the worst case charges an attempt that timed out or stalled: the cap on new
 	// tokens in force, or 0 if it is Unsent.
-	EstimatedOutput *int   `json:"estimated_output_tokens,omitempty"`
-	EstimatedPrompt int    `json:"estimated_prompt_tokens,omitempty"` // that the server may charge, though it sent no usage
-	Unsent          bool   `json:"unsent,omitempty"`                  // it never went out, and costs nothing
+	EstimatedOutput *int `json:"estimated_output_tokens,omitempty"`
+	// EstimatedPrompt is of a server that may charge for the prompt, though it sent no usage.
+	EstimatedPrompt int    `json:"estimated_prompt_tokens,omitempty"`
+	Unsent          bool   `json:"unsent,omitempty"` // it never went out, and costs nothing
 	Error           string `json:"error,omitempty"`
 	Streamed        int    `json:"streamed_tokens,omitempty"`
 	// Usage is the most that the request allows: the server claimed more

@@ -26,9 +26,9 @@ const (
 // cannot steer a terminal.
 //
 // models are those that may have been asked, as in [evolve.Budget]. An attempt that names none of them is charged as
-// the first. FLOPs are those of the worst case (package flops). Tokens and money are those of usage. Without it they are
-// of the prompt, estimated, and of what was streamed, also for calls that were lost in a kill. A line leaves out what cannot be known: FLOPs without active parameters, money if one of the
-// models has no price.
+// the first. FLOPs are those of the worst case (package flops). Tokens and money are those of usage. Without it they
+// are of the prompt, estimated, and of what was streamed, also for calls that were lost in a kill. A line leaves out
+// what cannot be known: FLOPs without active parameters, money if one of the models has no price.
 func Summary(r *evolve.Result, models ...llm.Model) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "stopped   after %.1f s: %s\n", r.Elapsed.Seconds(), stopped(r))

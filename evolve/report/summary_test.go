@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,7 +86,7 @@ func TestSummaryOfNothing(t *testing.T) {
 // What a lost call cost nobody knows. It counts its prompt at least.
 func TestSummaryOfLostCalls(t *testing.T) {
 	r, _ := reported()
-	r.Earlier.Lost = []llm.Attempt{{Status: llm.Canceled, EstimatedPrompt: 300}, {Status: llm.Canceled, EstimatedPrompt: 400}}
+	r.Earlier.Lost = slices.Repeat([]llm.Attempt{{Status: llm.Canceled, EstimatedPrompt: 350}}, 2)
 	priced := tiny
 	priced.Price = &llm.Price{Prompt: 1e6, Cached: 1e6, Completion: 1e6}
 	got := report.Summary(r, priced)
