@@ -20,7 +20,7 @@ import (
 func runGreedy(ctx context.Context, args []string) error {
 	fs := cli.NewFlags("greedy", "[flags]: evolve a program with one greedy search",
 		"task", "model", "api-base", "T", "N", "seed", "breadth", "budget-usd", "budget-time", "target",
-		"resume", "output", "watch", "rows", "config")
+		"resume", "output", "watch", "config")
 	return oneGreedy(ctx, fs, args, func() {})
 }
 

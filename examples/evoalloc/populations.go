@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +38,6 @@ type populationsOptions struct {
 	policy     string
 	banditSeed uint64
 	tune       int // tune evaluations; 0 means no tuning
-	heat       temperatures
 	agent      agentFlags
 }
 
@@ -48,24 +46,21 @@ func parsePopulations(args []string) (*populationsOptions, error) {
 	var p populationsOptions
 	fs := cli.NewFlags("populations",
 		"[flags]: evolve a program with a search that keeps many, or with a bandit over several such searches",
-		"like", "list", "portfolio", "task", "model", "api-base", "T", "N", "seed", "budget-usd", "target",
+		"like", "portfolio", "task", "model", "api-base", "T", "N", "seed", "budget-usd", "target",
 		"resume", "output", "watch", "config")
 	p.Options.Register(fs)
 	p.Search.Register(fs)
 	like := fs.String("like", "",
-		"the search, by a `name` of --list (default: "+defaultLike+"; with --portfolio "+defaultPortfolio+")\n"+
-			"The names are "+strings.Join(peers.Names(), ", ")+". With --portfolio give several, separated by commas.")
+		"the search, by its `name` (default: "+defaultLike+"; with --portfolio "+defaultPortfolio+")\n"+
+			"The names, which --like list explains, are "+strings.Join(peers.Names(), ", ")+". With --portfolio give "+
+			"several, separated by commas.")
 	fs.BoolVar(&p.portfolio, "portfolio", false,
 		"run several searches as the arms of a bandit, which finds out which to go on with\n"+
 			"Each has the seed after that of the one before.")
-	fs.BoolVar(&p.list, "list", false, "print what searches there are")
 	fs.StringVar(&p.policy, "policy", "ei",
 		"with --portfolio: the bandit's policy: "+strings.Join(cli.PolicyKeys(), ", "))
 	fs.IntVar(&p.tune, "tune", 0,
 		"tune the numbers of programs without a model, in this many tune evaluations beside the calls")
-	fs.Var(&p.heat, "temperatures",
-		"draw the temperature of each child's call from a `list`, such as 0,0.5,1 (default: --temperature; with --like "+
-			"shinka 0,0.5,1)")
 	p.agent.register(fs)
 	fs.Uint64Var(&p.banditSeed, "bandit-seed", 0, "with --portfolio: seed of the policy's draws")
 	fs.Lookup("eval-timeout").Usage += fmt.Sprintf("; %v, of which %v of a processor, for the programs of "+
@@ -76,6 +71,9 @@ func parsePopulations(args []string) (*populationsOptions, error) {
 	p.limitStandIn()
 	if err := p.checkPortfolio(); err != nil {
 		return nil, err
+	}
+	if p.list = *like == "list"; p.list {
+		return &p, nil
 	}
 	names := cmp.Or(*like, defaultLike)
 	if p.portfolio {
@@ -105,27 +103,6 @@ func (p *populationsOptions) limitStandIn() {
 	}
 }
 
-// temperatures is a flag of numbers, at least 0, separated by commas.
-type temperatures []float64
-
-// Set reads the flag.
-func (l *temperatures) Set(text string) error {
-	*l = nil
-	for word := range strings.SplitSeq(text, ",") {
-		t, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-		if err != nil || !(t >= 0 && t <= 100) {
-			return fmt.Errorf("%q is not a number from 0 to 100", word)
-		}
-		*l = append(*l, t)
-	}
-	return nil
-}
-
-// String returns the list.
-func (l *temperatures) String() string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]float64(*l)), " ", ","), "[]")
-}
-
 // checkPortfolio checks the flags for the bandit.
 func (p *populationsOptions) checkPortfolio() error {
 	for _, name := range []string{"policy", "bandit-seed"} {
@@ -134,15 +111,9 @@ func (p *populationsOptions) checkPortfolio() error {
 		}
 	}
 	switch {
-	case p.heat != nil && p.Given("temperature"):
-		return cli.Usagef("--temperature is one for all calls, and --temperatures one for each: give one of them")
-	case p.heat != nil && p.Offline():
-		return cli.Usagef("--temperatures has no effect on the offline model: name another one with --model")
-	}
-	if p.tune < 0 {
+	case p.tune < 0:
 		return cli.Usagef("--tune is %d: need 0 for none, or more", p.tune)
-	}
-	if p.tune > 0 && p.agent.only {
+	case p.tune > 0 && p.agent.only:
 		return cli.Usagef("--tune has no effect with --agent-only, which makes all children by sessions")
 	}
 	if err := p.agent.check(&p.Options); err != nil {
@@ -238,7 +209,7 @@ func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm
 	for i, peer := range p.like {
 		s, err := peer.Arm(peers.Setting{
 			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order,
-			Noise: p.Noise(), Strict: p.Strict, Temperatures: p.heat, OwnTemperature: p.Given("temperature"),
+			Noise: p.Noise(), Strict: p.Strict, OwnTemperature: p.Given("temperature"),
 		}, func(cfg population.Config) (population.Config, error) {
 			if p.Show[task.ShowAttempts] > 0 {
 				cfg = withAttempts(cfg)

@@ -156,7 +156,7 @@ func only(t *testing.T, dir string) (r report.Greedy) {
 // A run whose output nobody reads any more ends as it would have, and saves its result.
 func TestNobodyReads(t *testing.T) {
 	dir := t.TempDir()
-	cmd := process(t, "greedy --T 20 --N 4 --rows --offline-latency 1ms --output "+dir)
+	cmd := process(t, "greedy --T 20 --N 4 --offline-latency 1ms --output "+dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 func runWatch(ctx context.Context, args []string) error {
 	w := cli.Watch{On: true}
 	fs := cli.NewFlags("watch", "[flags] PATH: show the run of a journal, or all runs of a folder, on a page")
-	w.RegisterPage(fs)
+	w.Register(fs)
 	cli.Bases(fs, &w.Bases)
 	path, err := cli.ParseOne(fs, args, "a journal, or a folder with runs,")
 	if err != nil {

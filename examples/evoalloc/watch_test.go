@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,7 @@ func TestBadWatchFlags(t *testing.T) {
 		{"a b", `unexpected argument "b"`, "one page shows one folder"},
 		{"no-such-file", "no-such-file", "there is no such run"},
 		{"watch.go", "watch.go", "it is not a journal"},
-		{"--watch-addr nowhere:http:1 .", "--watch-addr nowhere:http:1", "it is no address"},
+		{"--watch=nowhere:http:1 .", "--watch=nowhere:http:1", "it is no address"},
 		{"--no-such-flag .", "no-such-flag", "there is no such flag"},
 	} {
 		err := runWatch(t.Context(), strings.Fields(tt.args))
@@ -103,30 +102,5 @@ func TestReportThatCannotBeSaved(t *testing.T) {
 	}
 	if said := strings.Join(page.last, "\n"); !strings.Contains(said, "--resume") {
 		t.Errorf("it does not say how the run goes on: %s", said)
-	}
-}
-
-// --open hands the browser a file that only the user may read, and not the link, which every user could read then.
-func TestOpen(t *testing.T) {
-	bin, dir := t.TempDir(), t.TempDir()
-	said := filepath.Join(dir, "said")
-	script := "#!/bin/sh\n{ echo \"$@\"; stat -c %a \"$1\"; cat \"$1\"; } > " + said + ".new && mv " + said + ".new " +
-		said + "\n"
-	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	cmd := process(t, "watch --open "+dir)
-	cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
-	page := begun(t, cmd)
-	var text []byte
-	wait(t, "the browser is opened", func() (err error) { text, err = os.ReadFile(said); return err })
-	lines := strings.SplitN(string(text), "\n", 3)
-	if strings.Contains(lines[0], page.token) || lines[1] != "600" ||
-		!strings.Contains(lines[2], page.address+"/#token="+page.token) {
-		t.Errorf("the browser is called with %q, a file of mode %s: %s", lines[0], lines[1], lines[2])
-	}
-	page.stop(t)
-	if _, err := os.Stat(strings.TrimSpace(lines[0])); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the file is left: %v", err)
 	}
 }

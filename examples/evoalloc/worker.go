@@ -40,7 +40,7 @@ func runWorker(ctx context.Context, args []string) error {
 	server := remote.Server(&o.Options)
 	serves := false
 	w, err := nats.NewWorker(nats.WorkerConfig{
-		Server: server, Task: id, Evaluator: scorer, Slots: o.Slots, Name: o.Name, Grace: o.Grace,
+		Server: server, Task: id, Evaluator: scorer, Slots: o.Slots, Grace: o.Grace,
 		Serving: func() {
 			serves = true
 			cli.Printf("serves the task %v with %d slots at %v\n", id, o.Slots, server)

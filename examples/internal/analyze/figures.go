@@ -1,7 +1,6 @@
 package analyze
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -16,23 +15,12 @@ type figure struct {
 	what string
 	name string
 	*plot.Figure
-	png bool
 }
 
-// names are those of the figure's files.
-func (f figure) names() []string {
-	if f.png {
-		return []string{f.name + ".svg", f.name + ".png"}
-	}
-	return []string{f.name + ".svg"}
-}
+// file is the name of the figure's file.
+func (f figure) file() string { return f.name + ".svg" }
 
-func (f figure) save(folder string) (err error) {
-	for _, name := range f.names() {
-		err = errors.Join(err, f.Save(filepath.Join(folder, name)))
-	}
-	return err
-}
+func (f figure) save(folder string) error { return f.Save(filepath.Join(folder, f.file())) }
 
 // A drawing is what a figure is drawn from.
 type drawing interface{ Draw() (*plot.Figure, error) }
@@ -78,7 +66,7 @@ func draw(o options, p *problem) ([]figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s of %s: %w", name, p.Task, err)
 		}
-		figures = append(figures, figure{name, fileName(p.Task + "_" + p.Model + "_" + name), f, o.png})
+		figures = append(figures, figure{name, fileName(p.Task + "_" + p.Model + "_" + name), f})
 	}
 	return figures, nil
 }

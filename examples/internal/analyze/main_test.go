@@ -71,8 +71,8 @@ func TestTerminal(t *testing.T) {
 
 // What is written has the numbers that are printed, and the same ones each time.
 func TestFiles(t *testing.T) {
-	_, out := analyze(t, "testdata/results", "--png", "--price", "1,0")
-	_, again := analyze(t, "testdata/results", "--png", "--price", "1,0")
+	_, out := analyze(t, "testdata/results", "--price", "1,0")
+	_, again := analyze(t, "testdata/results", "--price", "1,0")
 	for _, path := range files(t, out, "") {
 		if !bytes.Equal(read(t, path), read(t, filepath.Join(again, filepath.Base(path)))) {
 			t.Errorf("%s is not the same twice", filepath.Base(path))
@@ -404,15 +404,12 @@ func TestEarlierRunsOfTheName(t *testing.T) {
 
 // Figures of an earlier analysis are not left beside new ones, and other files are.
 func TestFiguresOfAnEarlierAnalysis(t *testing.T) {
-	_, out := analyze(t, "testdata/results", "--png")
+	_, out := analyze(t, "testdata/results")
 	own := filepath.Join(out, "own.svg")
 	write(t, own, []byte("<svg/>"))
 	before := len(files(t, out, ".svg"))
 	if _, _, err := try(t, subset(t, "cp/offline/*T4_N16_seed*.json"), "--out", out); err != nil {
 		t.Fatal(err)
-	}
-	if left := files(t, out, ".png"); len(left) > 0 {
-		t.Errorf("%v is left", left)
 	}
 	if now := files(t, out, ".svg"); len(now) >= before || !slices.Contains(now, own) && !slices.Contains(now, "own.svg") {
 		t.Errorf("there were %d figures, and are %v", before, now)

@@ -17,7 +17,6 @@ type options struct {
 	samples        int
 	price          string
 	prompt, answer float64 // US dollars for a million tokens
-	png            bool
 	scores         string
 	levels         []float64 // of scores
 }
@@ -32,7 +31,6 @@ func (o *options) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.price, "price", "",
 		"`P,A`: US dollars for a million tokens of prompts and of answers, for a figure of score by money")
 	fs.StringVar(&o.scores, "scores", "", "scores, separated by commas: how many calls are needed to each")
-	fs.BoolVar(&o.png, "png", false, "write figures as PNG, too, and not as SVG alone")
 }
 
 func (o *options) validate() error {

@@ -162,7 +162,7 @@ func (r *report) save(ctx context.Context, folder string) error {
 		return err
 	}
 	for _, f := range r.figures {
-		r.Figures = append(r.Figures, f.names()...)
+		r.Figures = append(r.Figures, f.file())
 	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {

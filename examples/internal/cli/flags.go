@@ -52,7 +52,7 @@ func groups() []struct{ title, names string } {
 		{"Evaluations", "parallel-eval eval-timeout with env writable device " +
 			"nats nats-prefix nats-creds nats-nkey nats-ca nats-cert nats-key"},
 		{"Files", "output journal journal-unsafe resume salvage anew grace config"},
-		{"What is shown", "rows watch open watch-addr help-all"},
+		{"What is shown", "watch help-all"},
 	}
 }
 

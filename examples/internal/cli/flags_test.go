@@ -44,12 +44,12 @@ func TestConfig(t *testing.T) {
 
 // A file has values in forms of its own: words for true and false, maps, and lists of what has commas.
 func TestFormsOfConfig(t *testing.T) {
-	o, err := configured(t, "strict: yes\nrows: no\nstream: off\nmodel: [small, large]\nmodel-name: [s, l]\n"+
+	o, err := configured(t, "strict: yes\nwatch: no\nstream: off\nmodel: [small, large]\nmodel-name: [s, l]\n"+
 		"params-active: [5, 9]\nprice: ['small=1,0.1,2', 'large=3,0.3,4']\nextra:\n  top_k: 40\n  deep: {of: [1]}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(o.Strict, o.Rows, o.Stream, " ", o.Model, " ", o.prices, " ",
+	if got := fmt.Sprint(o.Strict, o.Watch.On, o.Stream, " ", o.Model, " ", o.prices, " ",
 		o.Extra.String()); got != `true false false small,large small=1,0.1,2 large=3,0.3,4 {"deep":{"of":[1]},"top_k":40}` {
 		t.Errorf("the flags are %s", got)
 	}

@@ -11,7 +11,7 @@ import (
 
 // NATS holds the flags for the server through which programs are scored on other machines.
 type NATS struct {
-	URL, Prefix, Creds, NKey, CA, Cert, Key string
+	URL, Creds, NKey, CA, Cert, Key string
 }
 
 // Embedded is the URL of a server in this process.
@@ -28,7 +28,6 @@ func (n *NATS) Register(fs *flag.FlagSet) {
 
 func (n *NATS) register(fs *flag.FlagSet, url string) {
 	fs.StringVar(&n.URL, "nats", "", url)
-	fs.StringVar(&n.Prefix, "nats-prefix", "", "what the names of subjects and streams begin with (default evoalloc)")
 	fs.StringVar(&n.Creds, "nats-creds", "", "credentials file")
 	fs.StringVar(&n.NKey, "nats-nkey", "", "file with the seed of an NKey")
 	fs.StringVar(&n.CA, "nats-ca", "", "certificates that the server's is checked by")
@@ -54,7 +53,7 @@ func (o *Options) RunName() string {
 // checkNATS refuses what workers cannot do.
 func (o *Options) checkNATS() error {
 	if o.NATS.URL == "" {
-		for _, name := range []string{"nats-prefix", "nats-creds", "nats-nkey", "nats-ca", "nats-cert", "nats-key"} {
+		for _, name := range []string{"nats-creds", "nats-nkey", "nats-ca", "nats-cert", "nats-key"} {
 			if o.given[name] {
 				return Usagef("--%s has no effect without --nats", name)
 			}
@@ -81,14 +80,13 @@ type Worker struct {
 	Options
 	Canary
 	Slots int
-	Name  string
 }
 
 // ParseWorker reads the flags of the worker command.
 func ParseWorker(args []string) (*Worker, error) {
 	var w Worker
 	fs := NewFlags("worker", "[flags]: score programs for runs on other machines, which name the same server and task",
-		"nats", "nats-creds", "task", "runtime", "eval-timeout", "slots", "name", "grace", "canary", "config")
+		"nats", "nats-creds", "task", "runtime", "eval-timeout", "slots", "grace", "canary", "config")
 	w.NATS.register(fs, "`URL` of the server, such as nats://10.0.0.1:4222\nSeveral of a cluster are separated by commas.")
 	fs.StringVar(&w.Task, "task", "cp", "what is improved, as for the run: a built-in task or a folder")
 	fs.StringVar(&w.Runtime, "runtime", "js",
@@ -96,7 +94,6 @@ func ParseWorker(args []string) (*Worker, error) {
 	fs.DurationVar(&w.EvalTimeout, "eval-timeout", DefaultEvalTimeout,
 		"limit for one evaluation, as for the run; a folder's own counts if this is not given")
 	fs.IntVar(&w.Slots, "slots", runtime.NumCPU(), "evaluations at once")
-	fs.StringVar(&w.Name, "name", "", "what the worker is called (default: the host's name and the process's number)")
 	fs.DurationVar(&w.Grace, "grace", 30*time.Second, "how long evaluations under way may go on after Ctrl-C")
 	w.letIn.register(fs)
 	w.Canary.register(fs, "the worker ends")

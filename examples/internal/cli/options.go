@@ -64,7 +64,6 @@ type Options struct {
 	paper        bool // whether requests are those of a run that was begun with the paper's sampling
 	Unsafe       bool // whether the journal may be where nothing is locked or synced
 	Anew         bool
-	Rows         bool // whether to print a line for each generation
 	Temperature  float64
 	MaxTokens    int
 	TopP         float64
@@ -112,7 +111,6 @@ func (o *Options) Register(fs *flag.FlagSet) {
 		"--resume=auto begins the run if there is none.", o.setResume)
 	fs.BoolVar(&o.salvage, "salvage", false,
 		"with --resume: go on from what is sound of a damaged journal, and keep the damaged file")
-	fs.BoolVar(&o.Rows, "rows", false, "print a line for each generation, and not only for those with a better best")
 	o.NATS.Register(fs)
 	fs.BoolVar(&o.Anew, "anew", false,
 		"begin anew though there is a journal\n"+
@@ -134,7 +132,7 @@ func (o *Options) RegisterShared(fs *flag.FlagSet) {
 	o.registerTask(fs)
 	o.registerModel(fs)
 	o.registerPace(fs)
-	o.Watch.register(fs)
+	o.Watch.Register(fs)
 }
 
 // registerTask adds the flags for the task.
@@ -318,9 +316,6 @@ func (o *Options) check() error {
 		return err
 	}
 	if err := o.checkNATS(); err != nil {
-		return err
-	}
-	if err := o.Watch.check(); err != nil {
 		return err
 	}
 	return o.checkModel()

@@ -30,7 +30,6 @@ type Progress struct {
 	paid bool           // the models have prices, so each line ends with the money so far
 	top  eval.Candidate // of the run, when the last line was printed
 	said time.Time      // when that was
-	rows bool           // whether each generation has a line
 	bad  complaint      // of consecutive generations without a scored child
 	why  string         // the reason of the last complaint
 	deaf func() bool    // stops waiting for the end of ctx
@@ -41,7 +40,7 @@ type Progress struct {
 // NewProgress returns a Progress of a run on standard output: line returns the line of an ended generation, under the
 // line head. Workers that score programs are shown too. When ctx ends the Progress says that the run is stopping.
 func (o *Options) NewProgress(ctx context.Context, head string, line func(evolve.Event) string) *Progress {
-	p := &Progress{head: head, line: line, out: Stdout(), rows: o.Rows, paid: o.prices != ""}
+	p := &Progress{head: head, line: line, out: Stdout(), paid: o.prices != ""}
 	if p.paid {
 		p.head += "      money"
 	}
@@ -90,7 +89,7 @@ func (p *Progress) Observe(e evolve.Event) {
 		p.child(e.Child)
 		p.count(e)
 	case evolve.EventGeneration:
-		if p.rows || e.Best.Better(p.top) || time.Since(p.said) >= quiet {
+		if e.Best.Better(p.top) || time.Since(p.said) >= quiet {
 			line := p.line(e)
 			if p.paid {
 				line += fmt.Sprintf("  %9.4g", e.Ledger.Spent.Money)

@@ -6,7 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
+	"strconv"
 
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/view"
@@ -14,46 +14,29 @@ import (
 
 // Watch are the flags of a page on which runs are watched.
 type Watch struct {
-	On      bool   // there is a page
-	Browser bool   // it is opened in a browser
-	Addr    string // where it is served
+	On   bool   // there is a page
+	Addr string // where it is served
 	// Bases are folders that programs may be changes of; the page shows their files as far as programs change them.
 	Bases []string
 }
 
-// register adds the flags to fs.
-func (w *Watch) register(fs *flag.FlagSet) {
-	fs.BoolVar(&w.On, "watch", false,
-		"show the run on a page while it goes on\n"+
-			"The link is printed, and the page stays afterwards until Ctrl-C.")
-	w.RegisterPage(fs)
-}
-
-// RegisterPage adds the flags to fs that say how a page is shown.
-func (w *Watch) RegisterPage(fs *flag.FlagSet) {
-	fs.BoolVar(&w.Browser, "open", false, "open the page in a browser")
-	fs.StringVar(&w.Addr, "watch-addr", "",
-		"where the page is served, such as 127.0.0.1:8000 (default: a free port of 127.0.0.1)")
-}
-
-// check finds flags that have no effect.
-func (w *Watch) check() error {
-	switch {
-	case w.Browser && !w.On:
-		return Usagef("--open has no effect without --watch")
-	case w.Addr != "" && !w.On:
-		return Usagef("--watch-addr has no effect without --watch")
-	}
-	return nil
+// Register adds the flag to fs.
+func (w *Watch) Register(fs *flag.FlagSet) {
+	fs.BoolFunc("watch", "show the run on a page while it goes on; --watch=ADDR serves it there, such as 127.0.0.1:8000\n"+
+		"The link is printed, and the page stays afterwards until Ctrl-C.", func(text string) error {
+		on, err := strconv.ParseBool(text)
+		if w.On, w.Addr = on || err != nil, ""; err != nil {
+			w.Addr = text
+		}
+		return nil
+	})
 }
 
 // A Page shows runs in a browser. A nil *Page shows nothing.
 type Page struct {
-	server  *view.Server
-	title   string
-	bases   []string
-	browser bool   // it is opened in a browser
-	opener  string // a file that leads a browser to the link; "" if there is none
+	server *view.Server
+	title  string
+	bases  []string
 }
 
 // Begin serves a page. It returns nil if the flags ask for none.
@@ -65,16 +48,15 @@ func (w *Watch) Begin(title string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{server: server, title: title, bases: w.Bases, browser: w.Browser}
+	p := &Page{server: server, title: title, bases: w.Bases}
 	if _, err := server.Listen(w.Addr); err != nil {
 		p.Close()
-		return nil, Usagef("--watch-addr %s: %w", cmp.Or(w.Addr, view.DefaultAddr), err)
+		return nil, Usagef("--watch=%s: %w", cmp.Or(w.Addr, view.DefaultAddr), err)
 	}
 	return p, nil
 }
 
-// Follow shows the run of a journal, or the runs of a folder. It prints the link, and opens a browser if the flags
-// say so.
+// Follow shows the run of a journal, or the runs of a folder. It prints the link.
 func (p *Page) Follow(path string) error {
 	if p == nil {
 		return nil
@@ -83,12 +65,6 @@ func (p *Page) Follow(path string) error {
 		return err
 	}
 	Printf("the page is at %s\n", p.server.URL())
-	if p.browser {
-		var err error
-		if p.opener, err = openBrowser(p.server.URL()); err != nil {
-			fmt.Fprintf(Stderr(), "--open: no browser can be opened: %v\n", err)
-		}
-	}
 	return nil
 }
 
@@ -138,9 +114,6 @@ func (p *Page) Stay(ctx context.Context, err error) error {
 func (p *Page) Close() error {
 	if p == nil {
 		return nil
-	}
-	if p.opener != "" {
-		os.Remove(p.opener)
 	}
 	return p.server.Close()
 }

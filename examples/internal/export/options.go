@@ -17,7 +17,6 @@ const (
 // options are the flags, and the journal after them.
 type options struct {
 	format, into, out, file, base string
-	run                           int
 	journal                       string
 }
 
@@ -35,7 +34,6 @@ func parse(args []string) (o options, err error) {
 	fs.StringVar(&o.base, "base", "",
 		"with --format git: the `folder` that programs are changes of, if they are: commits have whole "+
 			"trees then, and no --file")
-	fs.IntVar(&o.run, "run", 0, "which run of a journal that has several, from 1")
 	if o.journal, err = cli.ParseOne(fs, args, "a journal"); err != nil {
 		return o, err
 	}
@@ -57,9 +55,6 @@ func (o *options) validate() error {
 		}
 	default:
 		return cli.Usagef("--format is %q: it is %s or %s", o.format, asGit, asJSONL)
-	}
-	if o.run < 0 {
-		return cli.Usagef("--run is %d: runs are counted from 1", o.run)
 	}
 	if o.base != "" && o.file != "" {
 		return cli.Usagef("--file has no effect with --base: commits have the files of the folder")

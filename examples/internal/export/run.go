@@ -46,7 +46,7 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	return o.repository(ctx, stdout, r)
 }
 
-// read returns the run that the flags name.
+// read returns the journal's run, the last if there are several.
 func read(o options) (*lineage.Run, error) {
 	runs, err := lineage.Read(o.journal)
 	var damage *wal.DamageError
@@ -62,12 +62,10 @@ func read(o options) (*lineage.Run, error) {
 		return nil, err
 	case len(runs) == 0:
 		return nil, cli.Usagef("%s has no run yet", o.journal)
-	case o.run == 0 && len(runs) > 1:
-		return nil, cli.Usagef("%s has %d runs: say which one with --run 1 to --run %d", o.journal, len(runs), len(runs))
-	case o.run > len(runs):
-		return nil, cli.Usagef("--run %d: %s has %s", o.run, o.journal, count(len(runs), "run"))
+	case len(runs) > 1:
+		fmt.Fprintf(cli.Stderr(), "%s has %d runs: the last is exported\n", o.journal, len(runs))
 	}
-	return runs[max(o.run, 1)-1], nil
+	return runs[len(runs)-1], nil
 }
 
 // readSound reads the runs of a damaged journal up to the damage.

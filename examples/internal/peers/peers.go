@@ -20,19 +20,16 @@ import (
 
 // A Setting is what a search is told and does not decide. The fields are those of [population.Config].
 type Setting struct {
-	Task    task.Task // required
-	LLM     llm.LLM   // required
-	N       int
-	Seed    uint32
-	Breadth evolve.Breadth
-	Window  int
-	Order   evolve.Order
-	Noise   *evolve.Noise
-	Strict  bool // softmax and greedy keep the parent at a tie
-	// Temperatures are those of which one is drawn for each call; nil means the system's, which is the model's own but
-	// for Shinka. OwnTemperature means that it is the model's there too.
-	Temperatures   []float64
-	OwnTemperature bool
+	Task           task.Task // required
+	LLM            llm.LLM   // required
+	N              int
+	Seed           uint32
+	Breadth        evolve.Breadth
+	Window         int
+	Order          evolve.Order
+	Noise          *evolve.Noise
+	Strict         bool // softmax and greedy keep the parent at a tie
+	OwnTemperature bool // Shinka's calls have the model's own temperature too, and none of the system's drawn for each
 	OnChild        func(evolve.Child)
 	// Spread is the standard deviation of the initial program's score over several evaluations, for searches that
 	// credit gains in such units; 0 means that it is not known, or that there is no noise.
@@ -43,8 +40,7 @@ type Setting struct {
 func (s Setting) config() population.Config {
 	c := population.Config{
 		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise,
-		OnChild: s.OnChild, Temperatures: s.Temperatures,
-	}
+		OnChild: s.OnChild}
 	if s.Strict && s.Noise == nil { // with a Noise the default keeps several, and the older one at a tie
 		c.Archive = population.Top(1)
 	}

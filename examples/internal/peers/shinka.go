@@ -42,7 +42,7 @@ func Shinka(s Setting) population.Config {
 		patch{Operator: crossed{population.Cross{Select: population.Uniform()}}},
 		patch{Operator: population.Repair{Select: population.Uniform()}, mends: true},
 	}
-	if c.Temperatures == nil && !s.OwnTemperature {
+	if !s.OwnTemperature {
 		c.Temperatures = []float64{0, 0.5, 1}
 	}
 	c.Policy = bandit.Shares{0.6, 0.3, 0.1, 0.6} // the last one when the others cannot, and only then

@@ -105,7 +105,6 @@ func TestErrors(t *testing.T) {
 	}{
 		{[]string{"--policies", "one,swamp"}, `--policies: unknown "swamp": it is one of one, challenge, `},
 		{[]string{"--families", "swamp"}, `--families: unknown "swamp": it is one of heavy-tail, `},
-		{[]string{"--than", "softmax"}, `--than: "softmax" is not among --policies`},
 		{[]string{"--K", "0"}, "policies: --K 0 --T 512 --runs 50: need at least 1 of each"},
 		{append([]string{"--logs"}, two...), "--logs: replay: open "},
 	} {

@@ -35,7 +35,7 @@ func Evaluator(ctx context.Context, o *cli.Options, t task.Task) (e eval.Evaluat
 // Server returns the server that the flags name.
 func Server(o *cli.Options) nats.Server {
 	n := o.NATS
-	return nats.Server{URL: n.URL, Prefix: n.Prefix, Credentials: n.Creds, NKey: n.NKey, CA: n.CA, Cert: n.Cert,
+	return nats.Server{URL: n.URL, Credentials: n.Creds, NKey: n.NKey, CA: n.CA, Cert: n.Cert,
 		Key: n.Key}
 }
 
