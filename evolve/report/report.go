@@ -38,7 +38,7 @@ func (h Header) money(r *evolve.Result) *float64 {
 	if !priced(models) {
 		return nil
 	}
-	t := history.Prices(models).Tally(chain(paid(r), lostCalls(r.Earlier, h.Model.MaxTokens)))
+	t := history.Prices(models).Tally(paid(r, h.Model.MaxTokens))
 	return &t.Spent.Money
 }
 

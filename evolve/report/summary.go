@@ -37,7 +37,7 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 		fmt.Fprintf(&b, "fresh     %s\n", s)
 	}
 	first := slices.Concat(models, []llm.Model{{}})[0].WithDefaults()
-	calls := chain(paid(r), lostCalls(r.Earlier, first.MaxTokens))
+	calls := paid(r, first.MaxTokens)
 	t := history.Prices(models).Tally(calls)
 	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %s\n", t.Calls[llm.Real],
 		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.Abandoned], counted(sum(t.Attempts), "attempt"))

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -34,28 +33,22 @@ func newTotal(r *evolve.Result, m llm.Model) *total {
 	if len(e.Lost)+len(e.Abandoned)+len(e.Unclaimed) == 0 {
 		return nil
 	}
-	calls := chain(paid(r), lostCalls(e, m.MaxTokens))
+	calls := paid(r, m.MaxTokens)
 	return &total{
 		Lost: len(e.Lost), Aborted: len(e.Abandoned), Unclaimed: len(e.Unclaimed),
 		FLOPs: newCost(attempts(calls), m.ActiveParams), Counts: Count(calls),
 	}
 }
 
-// paid yields the calls of a run, also those of its earlier incarnations, but for lost ones.
-func paid(r *evolve.Result) iter.Seq[[]llm.Attempt] {
-	return chain(r.EachCall, slices.Values(r.Earlier.Abandoned), slices.Values(r.Earlier.Unclaimed))
-}
-
-// lostCalls yields an attempt for each lost call, with maxTokens where it has none of its own.
-func lostCalls(e books.Earlier, maxTokens int) iter.Seq[[]llm.Attempt] {
-	return func(yield func([]llm.Attempt) bool) {
-		for _, a := range e.Lost {
-			a.MaxTokens, a.Endpoint = cmp.Or(a.MaxTokens, maxTokens), cmp.Or(a.Endpoint, unknownEndpoint)
-			if !yield([]llm.Attempt{a}) {
-				return
-			}
-		}
+// paid yields the calls of a run, also those of its earlier incarnations. A lost call has one attempt, with maxTokens if it
+// has no cap of its own.
+func paid(r *evolve.Result, maxTokens int) iter.Seq[[]llm.Attempt] {
+	var lost [][]llm.Attempt
+	for _, a := range r.Earlier.Lost {
+		a.MaxTokens, a.Endpoint = cmp.Or(a.MaxTokens, maxTokens), cmp.Or(a.Endpoint, unknownEndpoint)
+		lost = append(lost, []llm.Attempt{a})
 	}
+	return chain(r.EachCall, slices.Values(slices.Concat(r.Earlier.Abandoned, r.Earlier.Unclaimed, lost)))
 }
 
 // chain yields what each of seqs does.

@@ -196,10 +196,9 @@ func (c Call) LLM() []llm.Attempt {
 	for i, a := range c.Attempts {
 		status, kind, _ := strings.Cut(a.Status, ":")
 		list[i] = llm.Attempt{Status: llm.Status(status), Kind: kind, Unsent: a.Unsent, Streamed: a.Streamed,
-			Capped: a.Capped, Err: a.Error,
-			Latency: time.Duration(a.Latency * float64(time.Second)), Model: a.Model, Endpoint: a.Endpoint,
-			Propensity: a.Propensity, MaxTokens: int(a.EstimatedOutput),
-			Reported: a.Reported, Money: a.Money, EstimatedPrompt: a.EstimatedPrompt}
+			Capped: a.Capped, Err: a.Error, Latency: time.Duration(a.Latency * float64(time.Second)), Model: a.Model,
+			Endpoint: a.Endpoint, Propensity: a.Propensity, MaxTokens: int(a.EstimatedOutput), Reported: a.Reported,
+			Money: a.Money, EstimatedPrompt: a.EstimatedPrompt}
 		if a.Usage != nil {
 			list[i].Usage = &llm.Usage{PromptTokens: a.Usage.Prompt, CachedTokens: a.Usage.Details.Cached,
 				CompletionTokens: a.Usage.Completion}

@@ -194,10 +194,8 @@ func TestSeveralRuns(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	var last bytes.Buffer
-	if err := runs[1].WriteJSONL(&last); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := export(t, "--format", "jsonl", path); err != nil || got != last.String() {
+	got, err := export(t, "--format", "jsonl", path)
+	if err = errors.Join(err, runs[1].WriteJSONL(&last)); err != nil || got != last.String() {
 		t.Errorf("%v: %.100s, want the last: %.100s", err, got, last.String())
 	}
 }
