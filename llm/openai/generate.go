@@ -137,7 +137,7 @@ func (c *Client) ask(ctx context.Context, p sdk.ChatCompletionNewParams) (t *tra
 // A watch ends a stream that stalls. One goroutine reads the stream and calls its methods.
 type watch struct {
 	Stream
-	end     func(error) // called when a limit is exceeded, perhaps more than once
+	end     func(error) // called when a limit is exceeded, perhaps by several goroutines at once
 	silence *time.Timer
 	rate    *time.Timer  // of a Window
 	begun   bool         // whether a token came

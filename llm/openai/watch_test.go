@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,12 +47,9 @@ func TestWatchEndsAStreamAtItsLimit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start := time.Now()
 			var at time.Duration
-			var why error
-			w := tt.limits.watch(func(err error) {
-				if why == nil {
-					at, why = time.Since(start), err
-				}
-			})
+			ctx, end := context.WithCancelCause(t.Context())
+			defer context.AfterFunc(ctx, func() { at = time.Since(start) })()
+			w := tt.limits.watch(end)
 			for _, s := range tt.steps {
 				time.Sleep(s.at - time.Since(start))
 				if s.tokens > 0 {
@@ -64,7 +62,7 @@ func TestWatchEndsAStreamAtItsLimit(t *testing.T) {
 			time.Sleep(time.Hour)
 			w.finish(0)
 			synctest.Wait()
-			if at != tt.at || tt.at > 0 && why.Error() != "llm: stalled: "+tt.why {
+			if why := context.Cause(ctx); at != tt.at || tt.at > 0 && why.Error() != "llm: stalled: "+tt.why {
 				t.Errorf("%s: ended at %v by %v, want at %v by %q", tt.reason, at, why, tt.at, tt.why)
 			}
 		})
