@@ -12,7 +12,8 @@ import (
 const (
 	KindRefused       = "refused"        // nothing there: connection refused, no such host, TLS
 	KindConnection    = "connection"     // reset or cut under way
-	KindAuth          = "auth"           // 401, 403; 402 or a quota used up: the key is not accepted
+	KindAuth          = "auth"           // 401, 402, 403: the key is not accepted
+	KindQuota         = "quota"          // a credit, a quota or a limit of the day is used up
 	KindNotFound      = "not_found"      // 404, 405 or a redirect: no such path or model
 	KindBadRequest    = "bad_request"    // 400 and other 4xx
 	KindContextLength = "context_length" // the prompt does not fit
@@ -51,14 +52,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // refused, the model or a filter declined to answer, or the caller canceled it.
 func (e *Error) Final() bool {
 	switch e.Kind {
-	case KindAuth, KindNotFound, KindBadRequest, KindContextLength, KindNoAnswer:
+	case KindAuth, KindQuota, KindNotFound, KindBadRequest, KindContextLength, KindNoAnswer:
 		return true
 	}
 	return e.Status == Canceled
 }
 
 // Unavailable reports whether err says that the model cannot be reached or used at all: the
-// connection is refused, the key rejected, the model unknown. A search stops on such an error
+// connection is refused, the key rejected, a quota used up, the model unknown. A search stops on such an error
 // instead of spending its budget on calls that cannot succeed.
 func Unavailable(err error) bool {
 	var e *Error
@@ -66,7 +67,7 @@ func Unavailable(err error) bool {
 		return errors.Is(err, ErrUnavailable)
 	}
 	switch e.Kind {
-	case KindRefused, KindAuth, KindNotFound:
+	case KindRefused, KindAuth, KindQuota, KindNotFound:
 		return true
 	}
 	return errors.Is(e.Err, ErrUnavailable)

@@ -17,7 +17,7 @@ func Remedy(err error) string {
 		return ""
 	}
 	switch e.Kind {
-	case KindRefused, KindAuth, KindNotFound, KindNoAnswer:
+	case KindRefused, KindAuth, KindQuota, KindNotFound, KindNoAnswer:
 		return ""
 	case KindConnection:
 		return "look at the log of the endpoint, and at proxies before it: the connection was cut"

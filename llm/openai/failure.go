@@ -173,7 +173,9 @@ var (
 // kindOf classifies an error by its status, and by its code and text where servers use one status for several things.
 func kindOf(r *refusal) string {
 	switch status, text := r.StatusCode, r.Code+" "+r.Type+" "+r.Message; {
-	case status == 401, status == 403, spent(r):
+	case spent(r):
+		return llm.KindQuota
+	case status == 401, status == 402, status == 403:
 		return llm.KindAuth
 	case status == 429:
 		return llm.KindRateLimit
@@ -191,12 +193,11 @@ func kindOf(r *refusal) string {
 
 // spent reports whether r says that a credit or a limit of the day is used up, so that asking again soon is useless.
 func spent(r *refusal) bool {
-	return r.StatusCode == 402 || r.StatusCode == 429 && (r.Code == "insufficient_quota" || r.daily ||
-		r.wait > time.Hour || r.wait == 0 && quota.MatchString(r.Message))
+	words := r.Code == "insufficient_quota" || r.daily || quota.MatchString(r.Message) && r.wait == 0
+	return r.StatusCode == 402 && (words || r.wait > 0) || r.StatusCode == 429 && (words || r.wait > time.Hour)
 }
 
-// wait returns how long the server asks to wait, up to 30 days, in a header, in the body or in words: as a duration, in
-// seconds or as a date. It is 0 if the server does not say.
+// wait returns how long the server asks to wait, up to 30 days, in a header, in the body or in words; 0 if it does not say.
 func wait(h http.Header, body gjson.Result, text string, now time.Time) time.Duration {
 	const most = 30 * 24 * time.Hour
 	in := append(tryIn.FindStringSubmatch(text), "", "")[1]
