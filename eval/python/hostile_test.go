@@ -434,7 +434,8 @@ func testFiles(t *testing.T, v victim, dir string) {
 	if after := snapshot(t, dir); after != before {
 		t.Errorf("before:\n%s\nafter %q:\n%s", before, got, after)
 	}
-	if len(got) > 0 {
+	// What an evaluator's candidates write goes to a layer over the folder, which is thrown away after each.
+	if _, layered := v.(*Evaluator); len(got) > 0 && !(layered && v.Isolation().Has(sandbox.MountNS)) {
 		t.Errorf("went through: %q", got)
 	}
 }

@@ -197,7 +197,7 @@ func spent(r *refusal) bool {
 	return r.StatusCode == 402 && (words || r.wait > 0) || r.StatusCode == 429 && (words || r.wait > time.Hour)
 }
 
-// wait returns how long the server asks to wait, up to 30 days, in a header, in the body or in words; 0 if it does not say.
+// wait returns how long the server asks to wait, at most 30 days, in a header, the body or words; 0 if it does not say.
 func wait(h http.Header, body gjson.Result, text string, now time.Time) time.Duration {
 	const most = 30 * 24 * time.Hour
 	in := append(tryIn.FindStringSubmatch(text), "", "")[1]
