@@ -108,7 +108,7 @@ type Attempt struct {
 	Usage *Usage `json:"usage,omitempty"` // nil if the server sent none
 	// Usage is the most that the request allows: the server claims more
 	Capped   bool `json:"capped,omitempty"`
-	Streamed int  `json:"streamed,omitempty"` // completion tokens seen before it ended
+	Streamed int  `json:"streamed,omitempty"` // completion tokens seen before it ended, or estimated
 	// EstimatedPrompt is about how many prompt tokens a server may charge that sent no usage; 0 with Usage. Runs set it.
 	EstimatedPrompt int           `json:"estimated_prompt,omitempty"`
 	MaxTokens       int           `json:"max_tokens"` // the cap in force, for worst-case charging

@@ -136,20 +136,28 @@ func (c *Call) Ended(attempts []llm.Attempt) {
 	c.l.settle(set, used, stalls)
 }
 
-// Complete returns attempts with the model that all of the call's were announced with, where they do not say whose they
-// are, so that what is charged is never more than what was set aside, and with the estimate of the prompt where a server
-// sent no usage.
-func (c *Call) Complete(attempts []llm.Attempt) []llm.Attempt {
+// Complete returns a reply with the model that all of the call's attempts were announced with, where they do not say
+// whose they are, so that what is charged is never more than what was set aside. Where a server sent no usage, attempts
+// have an estimate of the prompt, and of an answer that came in one piece.
+func (c *Call) Complete(reply llm.Reply) llm.Reply {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	attempts = slices.Clone(attempts)
-	for i := range attempts {
-		a := &attempts[i]
-		if a.Model, a.EstimatedPrompt = cmp.Or(a.Model, c.model), 0; charged(*a) {
-			a.EstimatedPrompt = llm.EstimateTokens(SizeOf(c.req).Prompt)
+	written := len(reply.Text) + len(reply.Reasoning)
+	for _, called := range reply.Calls {
+		written += len(called.Arguments)
+	}
+	reply.Attempts = slices.Clone(reply.Attempts)
+	for i := range reply.Attempts {
+		a := &reply.Attempts[i]
+		if a.Model, a.EstimatedPrompt = cmp.Or(a.Model, c.model), 0; !charged(*a) {
+			continue
+		}
+		a.EstimatedPrompt = llm.EstimateTokens(SizeOf(c.req).Prompt)
+		if a.Status == llm.OK && a.Streamed == 0 {
+			a.Streamed = min(llm.EstimateTokens(written), cmp.Or(a.MaxTokens, written))
 		}
 	}
-	return attempts
+	return reply
 }
 
 // close takes the attempt that ended with these out of those under way, and returns what was set aside for it. Where

@@ -329,7 +329,7 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	if err == nil && len(reply.Attempts) == 0 {
 		reply.Attempts = []llm.Attempt{{Status: llm.OK}}
 	}
-	reply.Attempts = c.books.Complete(reply.Attempts)
+	reply = c.books.Complete(reply)
 	reply.Attempts = append(c.books.Untold(reply.Attempts), reply.Attempts...)
 	return reply, err
 }
@@ -376,7 +376,7 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) e
 
 // ended books attempts that have ended, and records those that failed.
 func (c *call) ended(attempts []llm.Attempt) {
-	attempts = c.books.Complete(llm.Reply{Attempts: attempts}.Clean().Attempts) // as send cleans those of the reply
+	attempts = c.books.Complete(llm.Reply{Attempts: attempts}.Clean()).Attempts // as send cleans those of the reply
 	c.books.Ended(attempts)
 	if c.Journal == nil || len(attempts) == 0 || ledger.Answered(attempts) {
 		return // the record of the call's end has an answered attempt, and comes at once
