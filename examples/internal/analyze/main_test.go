@@ -108,8 +108,8 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s has %d rows, want a header and %d", name, len(got), rows)
 		}
 	}
-	if n := len(files(t, out, ".png")); n != 8 {
-		t.Errorf("%d PNG files, want one for each of 8 figures; there are no tokens in the files, so none by money", n)
+	if n := len(files(t, out, ".svg")); n != 8 {
+		t.Errorf("%d SVG files, want one for each of 8 figures; there are no tokens in the files, so none by money", n)
 	}
 }
 

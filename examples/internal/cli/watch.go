@@ -6,7 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"strconv"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/view"
@@ -24,9 +24,12 @@ type Watch struct {
 func (w *Watch) Register(fs *flag.FlagSet) {
 	fs.BoolFunc("watch", "show the run on a page while it goes on; --watch=ADDR serves it there, such as 127.0.0.1:8000\n"+
 		"The link is printed, and the page stays afterwards until Ctrl-C.", func(text string) error {
-		on, err := strconv.ParseBool(text)
-		if w.On, w.Addr = on || err != nil, ""; err != nil {
-			w.Addr = text
+		w.On, w.Addr = true, text
+		switch strings.ToLower(text) {
+		case "true", "yes", "on":
+			w.Addr = ""
+		case "false", "no", "off":
+			w.On, w.Addr = false, ""
 		}
 		return nil
 	})
