@@ -32,7 +32,7 @@ func TestSeveralModels(t *testing.T) {
 	idle := llmtest.NewServer(llmtest.Config{Reply: func(llmtest.Request) string { return "I cannot do that." }})
 	defer idle.Close()
 	dir := t.TempDir()
-	args := strings.Fields("--T 30 --N 4 --breadth fixed --model small,large --model-name s,l --params-active 1000,3000 --output " + dir)
+	args := strings.Fields("--T 30 --N 4 --seed 40 --breadth fixed --model small,large --model-name s,l --params-active 1000,3000 --output " + dir)
 	args = append(args, "--api-base", "small="+idle.URL+",large="+good.URL)
 	out := runtest.Output(t, func() {
 		if err := runGreedy(t.Context(), args); err != nil {

@@ -132,8 +132,14 @@ func (w *Session) Reserve(ctx context.Context, n int) (int, error) {
 	text, err := w.remember(ctx, "calls", func(ctx context.Context) (string, error) {
 		live = true
 		granted, err := t.Ledger.Grant(ctx, drain, t.grant, n)
+		if limit, refused := fault.Refusal(err); refused && limit != "" {
+			return limit, nil // stands for good, as a refused call does
+		}
 		return fmt.Sprint(granted), err
 	})
+	if _, bad := strconv.Atoi(text); bad != nil && err == nil {
+		err = &fault.Refused{Limit: text}
+	}
 	if err != nil {
 		t.noteError(err)
 		return 0, err

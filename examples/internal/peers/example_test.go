@@ -82,5 +82,5 @@ func ExamplePeers() {
 		pulls[peers.Names()[i]] = len(arm.Generations)
 	}
 	fmt.Println(pulls)
-	// Output: map[adaevolve:1 beam:6 best-of-n:1 dgm:3 evoprompt-de:3 evoprompt-ga:1 gepa:20 greedy:6 llm-evo:13 openevolve:3 shinka:1 softmax:1 top-k:1]
+	// Output: map[adaevolve:1 beam:6 best-of-n:1 dgm:3 evoprompt-de:6 evoprompt-ga:1 gepa:20 greedy:13 llm-evo:3 openevolve:3 shinka:1 softmax:1 top-k:1]
 }
