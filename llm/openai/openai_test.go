@@ -32,7 +32,6 @@ var request = llm.Request{Seed: 40, Messages: []llm.Message{
 	{Role: llm.User, Content: "```js\nf()\n```\n"},
 }}
 
-
 // patient are limits that no test passes by chance.
 var patient = openai.Stream{FirstToken: time.Minute, Silence: time.Minute, MinRate: -1}
 
