@@ -81,7 +81,7 @@ func TestFoldersEndAsTheirs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := folder.Load(t.Context(), filepath.Join("../../../../task/folder/testdata", play.Folder),
+		f, err := folder.Load(t.Context(), filepath.Join("../../../task/folder/testdata", play.Folder),
 			folder.Config{Python: python.Config{Workers: 1}})
 		if err != nil {
 			t.Log(err) // no Python

@@ -64,7 +64,7 @@ func replied(t *testing.T, m *offline.Model, req llm.Request) string {
 
 // Journals of earlier versions tell runs apart by what they had printed of the model.
 func TestAbilitiesPrintAsInJournals(t *testing.T) {
-	const want = "{Model:(, max tokens 16000) Broken:0 Latency:0s Structure:0 Splice:0.9 Heed:0.7 Insights:true Prose:1 Few:0 Long:0}"
+	const want = "{Model:(, temperature 0.4, top-p 0.95, max tokens 16000) Broken:0 Latency:0s Structure:0 Splice:0.9 Heed:0.7 Insights:true Prose:1 Few:0 Long:0}"
 	if got := fmt.Sprint(Abilities{Splice: 0.9, Heed: 0.7, Insights: true, Prose: 1}); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
