@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 )
 
@@ -27,34 +28,30 @@ func TestLargerT(t *testing.T) {
 		return err
 	}
 	for _, step := range []struct {
-		args  string
-		calls int
+		command func(context.Context, []string) error
+		args    string
+		calls   int
 	}{
-		{"--T 1 --resume=auto", 4}, {"--T 1 --resume=auto", 0}, {"--T 3 --resume", 8}, {"--T 3 --resume=auto", 0},
-		{"--T 1 --resume", 0}, {"--T 4 --resume", 4}, {"--T 1 --breadth fixed", 4}, {"--T 2 --breadth fixed --resume", 4},
+		{runGreedy, "--T 1 --resume=auto", 4}, {runGreedy, "--T 1 --resume=auto", 0}, {runGreedy, "--T 3 --resume", 8},
+		{runGreedy, "--T 3 --resume=auto", 0}, {runGreedy, "--T 1 --resume", 0}, {runGreedy, "--T 4 --resume", 4},
+		{runGreedy, "--T 1 --breadth fixed", 4}, {runGreedy, "--T 2 --breadth fixed --resume", 4},
+		{runBandit, "--T 2", 8}, {runBandit, "--T 3 --resume", 4}, {runBandit, "--T 3 --resume", 0},
+		{runBandit, "--T 5 --resume", 8}, {runBandit, "--T 5 --resume", 0},
 	} {
-		if err := run(runGreedy, step.args, step.calls); err != nil {
+		if err := run(step.command, step.args, step.calls); err != nil {
 			t.Errorf("%s: %v", step.args, err)
 		}
 	}
 	if err := run(runGreedy, "--T 5 --seed 7 --resume", 0); err == nil {
 		t.Error("another seed: it goes on")
 	}
-	if err := run(runBandit, "--T 2", 8); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range []string{"--T 3 --resume", "--T 5 --resume"} {
-		if err := run(runBandit, args, map[string]int{"--T 3 --resume": 4, "--T 5 --resume": 8}[args]); err != nil {
-			t.Errorf("%s: %v", args, err)
-		}
-		if err := run(runBandit, args, 0); err != nil {
-			t.Errorf("%s again: %v", args, err)
-		}
-	}
 }
 
 // What is let in is said, refused where it must not or cannot be, and decides the run.
 func TestLetIn(t *testing.T) {
+	if noPython {
+		notrun.Skip(t)
+	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"task/evaluator.py": "import os, runpy\nfrom shared import scale\ndef evaluate(path):\n" +
