@@ -19,7 +19,7 @@ func TestDrawAtDependsOnTheAddressAlone(t *testing.T) {
 	draw := func(seed uint64, addresses ...uint64) map[uint64]int {
 		pl, arms := bandit.NewPlayer(&halves{}, 2, seed), map[uint64]int{}
 		for _, a := range addresses {
-			pull, err := pl.DrawAt(open, a)
+			pull, err := pl.DrawAt(open, a, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -88,7 +88,7 @@ func ExamplePlayer_DrawAt() {
 		player := bandit.NewPlayer(bandit.Random{}, len(open), 1)
 		drawn := make(map[uint64]int)
 		for _, request := range order {
-			pull, err := player.DrawAt(open, request)
+			pull, err := player.DrawAt(open, request, nil)
 			if err != nil {
 				panic(err)
 			}

@@ -71,11 +71,11 @@ func (pl *Player) DrawSized(open []bool, calls []int, costs []float64) (Pull, er
 	return pl.draw(open, calls, costs, "draw", "pick", uint64(pl.t))
 }
 
-// DrawAt is Draw with the random stream at (seed, address) in place of the draw's number. It is for pulls
-// that several goroutines ask for at once, each with an address of its own: then what a pull draws does not
-// depend on which of them asks first. A policy that uses [Round.T] or [Round.Pending] still sees their order.
-func (pl *Player) DrawAt(open []bool, address uint64) (Pull, error) {
-	return pl.draw(open, nil, nil, "draw at", "pick at", address)
+// DrawAt is Draw with the random stream at (seed, address) in place of the draw's number, and with costs as DrawSized
+// has them. It is for pulls that have an address of their own, such as a child's order of birth: then what a pull draws
+// does not depend on how many were drawn before. A policy that uses [Round.T] or [Round.Pending] still sees that.
+func (pl *Player) DrawAt(open []bool, address uint64, costs []float64) (Pull, error) {
+	return pl.draw(open, nil, costs, "draw at", "pick at", address)
 }
 
 func (pl *Player) draw(open []bool, calls []int, costs []float64, probs, which string, address uint64) (Pull, error) {

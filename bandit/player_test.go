@@ -284,7 +284,7 @@ func TestPlayerTellsCalls(t *testing.T) {
 			t.Errorf("draw %d of %+v: the policy is told %v, and then %+v", n, pull, s.told[n], s.pulls[n])
 		}
 	}
-	if pull, err := sized.DrawAt(all(3), 9); err != nil || pull.Calls != 0 || s.told[40] != nil {
+	if pull, err := sized.DrawAt(all(3), 9, nil); err != nil || pull.Calls != 0 || s.told[40] != nil {
 		t.Errorf("a draw that does not tell: %+v, %v, the policy is told %v", pull, err, s.told[40])
 	}
 	if pull, err := sized.Adopt(1, 0.5); err != nil || pull.Calls != 0 {

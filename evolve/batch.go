@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/intake"
@@ -53,14 +54,16 @@ type batch struct {
 type bredChild struct {
 	child    Child
 	brief    Brief
-	call     record.ID // of its call in a journal, or its session
-	recalled bool      // its reply, or how its session ended, is from there
-	lost     bool      // a failed call cost it its evaluation
-	spent    bool      // its session used its Work
-	idle     bool      // its Prepare had nothing to ask for
-	asides   []Call    // that its session made, where no run notes them
-	turn     step.Turn // of its session, to set calls aside
-	err      error     // more than the failure of one child
+	proposer Proposer
+	pull     *bandit.Pull // that drew it; nil for none
+	call     record.ID    // of its call in a journal, or its session
+	recalled bool         // its reply, or how its session ended, is from there
+	lost     bool         // a failed call cost it its evaluation
+	spent    bool         // its session used its Work
+	idle     bool         // its Prepare had nothing to ask for
+	asides   []Call       // that its session made, where no run notes them
+	turn     step.Turn    // of its session, to set calls aside
+	err      error        // more than the failure of one child
 }
 
 func newBatch(b *Breeder, turn *Turn, n int) *batch {
@@ -99,6 +102,7 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	if b.sampling != nil {
 		b.sampling.Begin(l.n)
 	}
+	b.listen(turn)
 	l.brief, l.take = brief, take
 	l.breed(ctx)
 	b.err = l.err
@@ -164,9 +168,6 @@ func (l *batch) breed(ctx context.Context) {
 	}
 	if l.err == nil {
 		l.err = l.why
-	}
-	if l.Order == ByIndex {
-		l.teachAll()
 	}
 }
 
@@ -239,6 +240,7 @@ func (l *batch) begin(ctx context.Context) {
 	i := l.queue.Begin()
 	l.born++
 	var brief Brief
+	l.proposing.drawn = nil
 	if err := l.call("a brief", func() { brief = l.brief(i) }); err != nil {
 		l.fail(err)
 		return
@@ -248,6 +250,10 @@ func (l *batch) begin(ctx context.Context) {
 	}
 	m := bredChild{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator,
 		Labels: brief.Labels, Seed: brief.Seed}}
+	if err := l.choose(&m); err != nil {
+		l.fail(err)
+		return
+	}
 	l.queue.Run()
 	own := make(chan struct{})
 	m.turn = step.Turn{After: l.granted, Done: sync.OnceFunc(func() { close(own) })}
@@ -347,12 +353,14 @@ func (l *batch) fail(err error) {
 // takeIn gives a child to the search.
 func (l *batch) takeIn(m bredChild) {
 	if !m.made() { // it was never sent
+		if m.pull != nil {
+			_ = l.proposing.player.Cancel(m.pull.ID) // cannot fail: it is pending
+		}
 		if limit, _ := Refused(m.err); limit != "" {
 			l.tell(m)
 		}
 		return
 	}
-	l.taken = append(l.taken, m)
 	if l.idle++; !m.idle {
 		l.idle = 0
 	}
@@ -362,10 +370,11 @@ func (l *batch) takeIn(m bredChild) {
 			l.fail(bad)
 		}
 	}
-	l.tell(m) // last, so that what the search says of where the child stands is told too
-	if l.Order == AsTheyEnd {
-		l.teach(m)
+	if bad := l.credit(&m); bad != nil {
+		l.fail(bad)
 	}
+	l.taken = append(l.taken, m)
+	l.tell(m) // last, so that what the search says of where the child stands is told too
 }
 
 // tell tells the journal's readers and the observer what became of a child.
@@ -394,38 +403,23 @@ func (l *batch) record(child int) {
 	}
 }
 
-// teachAll tells a model that learns of the step's children, in the order of indices and at the step's end.
-// What such a model does next depends on what it has learned. If it were told of each child when that is taken
-// in, the same replies with other latencies would give another result. A search with AsTheyEnd makes no
-// such promise, and there the model learns while the step goes on.
-func (l *batch) teachAll() {
-	for _, m := range l.taken {
-		l.teach(m)
-	}
-}
-
-// teach tells a model that learns what became of its reply.
-func (l *batch) teach(m bredChild) {
-	learner, ok := llm.As[llm.Learner](m.model(l.Breeder))
-	if !ok || m.brief.Make != nil || m.idle { // a child made without the model tells the model nothing
-		return
-	}
-	c := m.child
-	o := llm.Outcome{Attempts: c.Attempts, Valid: c.Scored() && c.Result.Valid, Score: c.Result.Score}
-	if len(m.brief.Ask.Parents) > 0 {
-		o.Parent = m.brief.Ask.Parents[0].Result.Score
-	}
-	if bad := fault.Guard("the model's Learn", func() { learner.Learn(o) }); bad != nil {
-		l.fail(bad)
-	}
-}
-
 // model returns the model that the child is asked of.
-func (m bredChild) model(b *Breeder) llm.LLM {
-	if m.brief.LLM != nil {
+func (m *bredChild) model(b *Breeder) llm.LLM {
+	switch {
+	case m.brief.LLM != nil:
 		return m.brief.LLM
+	case m.proposer.LLM != nil:
+		return m.proposer.LLM
 	}
 	return b.LLM
+}
+
+// parent returns the program that the child is made from first, and none if its brief has none.
+func (m *bredChild) parent() (parent eval.Candidate) {
+	if len(m.brief.Ask.Parents) > 0 {
+		parent = m.brief.Ask.Parents[0]
+	}
+	return parent
 }
 
 // generation returns the children that were made, and the limit that kept others from being made. The children
@@ -543,17 +537,19 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 	}
 	messages := m.brief.Messages
 	if messages == nil {
-		messages = l.Task.Prompt(m.brief.Ask)
+		ask := m.brief.Ask
+		ask.Instruction = cmp.Or(ask.Instruction, m.proposer.Instruction)
+		messages = l.Task.Prompt(ask)
 	}
 	ctx = llm.WithTrace(ctx, &llm.Trace{Paused: step.Both(l.pausing, llm.TraceOf(ctx).Paused)})
-	reply, err := l.step.AskForChild(ctx, m.model(l.Breeder), llm.Request{Messages: messages, Seed: c.Seed})
+	reply, err := l.step.AskForChild(ctx, m.model(l.Breeder), llm.Request{Messages: m.proposer.tell(messages), Seed: c.Seed})
 	m.call, m.recalled = reply.ID, reply.Recalled
 	c.Attempts = reply.Attempts // of a failed call too: they were paid for
 	if err != nil {
 		c.Err = err.Error()
 		return "", fault.Lasting(ctx, err)
 	}
-	program, c.Mended, err = l.parse(m.brief, reply.Text)
+	program, c.Mended, err = l.parse(m, reply.Text)
 	if reply.Recalled {
 		var lost error
 		if program, err, lost = l.reread(reply.ID, program, err); lost != nil {
@@ -592,16 +588,13 @@ func (l *batch) reread(id record.ID, program string, why error) (_ string, whyNo
 }
 
 // parse reads the program out of a reply, and says what it mended in the reply.
-func (l *batch) parse(b Brief, text string) (program, mended string, err error) {
-	var parent eval.Candidate
-	if len(b.Ask.Parents) > 0 {
-		parent = b.Ask.Parents[0]
-	}
+func (l *batch) parse(m *bredChild, text string) (program, mended string, err error) {
+	b := m.brief
 	if b.Parse != nil {
 		program, err = b.Parse(text)
 	} else {
 		program, mended, err = task.Parse(l.Task,
-			task.Reply{Text: text, Parent: parent.Program, Form: b.Form, Part: b.Part})
+			task.Reply{Text: text, Parent: m.parent().Program, Form: b.Form, Part: b.Part})
 	}
 	if err == nil && program == "" {
 		err = errors.New("the reply holds no program")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/resample"
@@ -17,7 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Brief says how one child is to be made. Brief{}.Of(parent) asks the Breeder's model for a rewrite of parent.
+// A Brief says how one child is to be made. Brief{}.Of(parent) asks a proposer for a rewrite of parent.
 type Brief struct {
 	// Ask is what the task's Prompt is given: the parents, with the one to be changed first, and the instruction.
 	task.Ask
@@ -39,7 +40,10 @@ type Brief struct {
 	// costs this child alone. An error ends the search. nil admits all. It is called on a goroutine of the
 	// child's own.
 	Admit func(ctx context.Context, program string) (why string, err error)
-	// LLM is asked in place of the Breeder's; nil means the Breeder's.
+	// Proposer is the number of the Breeder's proposer that the child is asked of, from 1; 0 means the one that
+	// [Breeder.Draw] drew for it, or that is drawn then.
+	Proposer int
+	// LLM is asked in place of the proposer's; nil means the proposer's.
 	LLM llm.LLM
 	// Seed is the request's; 0 means that of the child's place ([ChildSeed] of seed 0, n, the step and the index).
 	// Derive it from the search's seed and that place. Do not draw it: a draw depends on what was drawn before.
@@ -149,14 +153,28 @@ func (n *Noise) WithDefaults() (*Noise, error) {
 //     they are paid for. It has to end when the model is unavailable, the evaluator fails, code panics, or too
 //     many calls in a row fail.
 //   - A panic in a task, a model or a hook is an error.
-//   - A model that learns ([llm.Learner]) is told what became of each child.
+//   - Which of several proposers makes a child is a bandit's, which learns from what became of their children.
 //
 // A search that embeds a Breeder has all methods of an [Arm] and a [Starter] but Step. The Breeder evaluates
 // the initial program, and knows the best child so far. One goroutine at a time calls it. Its fields must not
 // be changed between steps.
 type Breeder struct {
 	Task task.Task // required
-	LLM  llm.LLM   // required, unless every brief has a Make or an LLM
+	LLM  llm.LLM   // required, unless every brief has a Make or an LLM, or every proposer one
+	// Proposers are the ways to ask for a child, of which Policy draws one for each; nil means LLM with what the task
+	// tells it. With about 500 calls a mixture of unlike ones is worth more than twice the calls of one, and where they
+	// do not differ it costs next to nothing; see docs/policies.md.
+	Proposers []Proposer
+	// Policy draws proposers; nil means [bandit.BetaThompson]. Where a call of one costs more than that of another, it is
+	// told so by [bandit.Round].Costs, in the unit of the budget of which the largest share is spent.
+	Policy bandit.Policy
+	// Credit says what the draw of a child's proposer was worth to Policy. It is called when take has returned, and
+	// reports false if nothing can be learned. Rewards are expected in [0, 1]. nil means [Gain].
+	Credit func(Child) (reward float64, ok bool)
+	// Shared has the policy also learn from the draws of other searches of the run, whose proposers have the same names,
+	// once their steps are over.
+	Shared bool
+	Seed   uint32 // addresses the draws of proposers; 0 is a seed like another
 	// From is the initial program with its score; nil means that the task's initial program is evaluated before
 	// the first step.
 	From *eval.Candidate
@@ -194,6 +212,9 @@ type Breeder struct {
 	failing  fault.Streak       // over steps, as a step may be shorter than a streak
 	failed   error              // what a brief or a take ended the search with
 	err      error              // what ended the search
+
+	proposing proposing
+	budget    Budget // of the run, once a step has begun
 }
 
 // A breederStep is what a Breeder keeps of its current step, until the next one begins.
@@ -227,7 +248,7 @@ func (b *Breeder) validate() error {
 		return fmt.Errorf("evolve: Breeder.Order is %d: need ByIndex or AsTheyEnd", b.Order)
 	}
 	_, err := b.Noise.WithDefaults()
-	return err
+	return cmp.Or(err, b.validateProposers())
 }
 
 // Best returns the best candidate so far: the initial program, not yet evaluated, before Start.
@@ -273,7 +294,7 @@ func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
 	} else if b.initial, b.err = start(ctx, turn, b.Task); b.err != nil {
 		return b.err
 	}
-	b.best, b.started = b.initial, true
+	b.best, b.started, b.proposing = b.initial, true, b.newProposing()
 	if n := b.noise(); n != nil && n.Rescore >= 0 {
 		b.sampling = resample.New(n.Rescore)
 	}

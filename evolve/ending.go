@@ -32,6 +32,11 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	d.learn(p.Pull, &o.gen, d.evalTime-before, whole, d.cfg.Budget.Models)
 	out := d.outcomeOf(o, whole)
 	d.scored += max(len(o.gen.Children), out.Calls)
+	for _, c := range o.gen.Children {
+		if c.Proposer != "" {
+			d.shared.lessons = append(d.shared.lessons, lessonOf(p.Arm, c, d.cfg.Budget.Models))
+		}
+	}
 	d.judge(&o)
 	d.fail(ctx, d.untold(o))
 	report, err := d.core.Take(out)

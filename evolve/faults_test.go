@@ -15,7 +15,6 @@ import (
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/llm/ensemble"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/openai"
 	"github.com/evoalloc/evoalloc/task"
@@ -36,7 +35,6 @@ func TestSearchesUnderFaults(t *testing.T) {
 		{"Ctrl-C with grace", "what is on the wire is awaited and scored", ctrlC(1), true},
 		{"Ctrl-C with grace, 3 arms in flight", "what is on the wire is awaited and scored", ctrlC(3), false},
 		{"token limit", "the run ends within it, and nothing is cut off", tokenLimit, false},
-		{"none, under an ensemble", "the ensemble learns of every reply", underEnsemble, false},
 		{"killed and finished runs resumed", "no answered call is made again", resumedAnywhere, true},
 		{"asks beside the children", "they count as calls", besideChildren, true},
 	} {
@@ -230,31 +228,6 @@ func tokenLimit(t *testing.T, s kindOfSearch) {
 	}
 	if gone := srv.Stats().Gone; len(gone) > 0 {
 		t.Errorf("%d calls on the wire were cut off", len(gone))
-	}
-	tellsAll(t, res, srv)
-}
-
-func underEnsemble(t *testing.T, s kindOfSearch) {
-	if s.own {
-		t.Skip("a search without a Breeder tells its model itself, as llm.Learner says")
-	}
-	srv, l := connect(t, llmtest.Config{Reply: improveAlike}, small, 8, once)
-	large := small
-	large.Key = "large"
-	e, err := ensemble.New(ensemble.Config{Policy: &bandit.GaussianThompson{Sigma: 0.4},
-		Members: []ensemble.Member{{Model: small, LLM: l}, {Model: large, LLM: l}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	res := mustRun(t, evolve.Config{Arms: []evolve.Arm{s.arm(t, newNumbers(t, "0"), e, 40)},
-		Budget: evolve.Budget{Calls: 32}})
-	learned, valid := 0, 0
-	for _, m := range e.Report().Members {
-		learned += m.Learned
-		valid += m.Valid
-	}
-	if scored, _ := fates(res); learned != 32 || valid != scored {
-		t.Errorf("the ensemble learned of %d replies of 32, and of %d scored children of %d", learned, valid, scored)
 	}
 	tellsAll(t, res, srv)
 }

@@ -27,6 +27,9 @@ func (c Config) fingerprint() journal.Fingerprint {
 	if slices.ContainsFunc(c.Arms, takesTies) { // older journals, without the word, are of strict searches
 		f["ties"] = "taken"
 	}
+	if p := proposersOf(c.Arms); p != "" { // not of one, so that older journals still fit
+		f["proposers"] = p
+	}
 	if c.Audit != nil {
 		f["audit"] = fmt.Sprintf("%v, demote %v", second{c.Audit.By}, c.Audit.Demote)
 	}
@@ -47,6 +50,18 @@ func breadths(arms []Arm) string {
 		return names[0]
 	}
 	return "[" + strings.Join(names, "; ") + "]"
+}
+
+// proposersOf returns the proposers of the arms that say so, each list once.
+func proposersOf(arms []Arm) string {
+	var lists []string
+	for _, arm := range arms {
+		if a, ok := arm.(interface{ proposers() string }); ok && a.proposers() != "" {
+			lists = append(lists, a.proposers())
+		}
+	}
+	slices.Sort(lists)
+	return strings.Join(slices.Compact(lists), "; ")
 }
 
 // takesTies reports whether arm, or the one that it wraps, is a greedy search that is not Strict. An arm that

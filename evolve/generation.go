@@ -62,9 +62,14 @@ type Child struct {
 	Operator string            // what made it; "" for a plain rewrite
 	Labels   map[string]string // how else it was made and where it stands, as of its Brief; not to be changed
 	Seed     uint32            // of its request
-	Attempts []llm.Attempt     // oldest first; what it cost; none if no model was asked
-	Err      string            // why it has no program or score; "" otherwise
-	Mended   string            // what its reply left out and the task put back, see [task.Parse]; "" for nothing
+	Proposer string            // which of several it was asked of; "" for the only one
+	// Propensity is the chance with which the proposer was drawn, 0 if it was not, and Credit what its policy learned
+	// of the draw, nil for nothing.
+	Propensity float64
+	Credit     *float64
+	Attempts   []llm.Attempt // oldest first; what it cost; none if no model was asked
+	Err        string        // why it has no program or score; "" otherwise
+	Mended     string        // what its reply left out and the task put back, see [task.Parse]; "" for nothing
 	// Hash names the program, which a Result does not keep, as journals do: the key of its record. [Run] sets it. ""
 	// without a program.
 	Hash string
@@ -106,7 +111,8 @@ func (c Child) Proposal() books.Proposal {
 	samples := c.Result.Clean().Samples
 	c.Result = kept(c.Result)
 	p := books.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: bounded(c.Labels), State: c.state(),
-		Valid: c.Result.Valid, Score: c.Result.Score, Reason: reason(c)}
+		Valid: c.Result.Valid, Score: c.Result.Score, Reason: reason(c),
+		Proposer: c.Proposer, Propensity: c.Propensity, Credit: c.Credit}
 	if samples != nil {
 		p.SD, p.Samples = samples.SD, samples.N
 	}

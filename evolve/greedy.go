@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
@@ -15,9 +17,14 @@ import (
 // GreedyConfig says what a [Greedy] search works on and with.
 type GreedyConfig struct {
 	Task task.Task // what to improve; required
-	// LLM proposes children; required. A generation asks for N at once, so limit the calls in flight
-	// with [llm.Limit]. One limit can serve many searches.
+	// LLM proposes children; required, unless each of Proposers has one. A generation asks for N at once, so limit the
+	// calls in flight with [llm.Limit]. One limit can serve many searches.
 	LLM llm.LLM
+	// Proposers are several ways to ask for a child, as [Breeder] has them. The arms of [GreedyArms] learn from each
+	// other's children which of them to ask.
+	Proposers []Proposer
+	// Policy returns a policy over Proposers for each search; nil means the Breeder's default.
+	Policy func() bandit.Policy
 	// N is how many children a generation has, at most MaxN; 0 means DefaultN. With a Breadth it is the most
 	// that one has, and 0 means that Breadth alone decides.
 	N    int
@@ -58,7 +65,7 @@ func (c GreedyConfig) validate() error {
 	switch {
 	case c.Task == nil:
 		return errors.New("evolve: GreedyConfig.Task is nil")
-	case c.LLM == nil:
+	case c.LLM == nil && !allAsk(c.Proposers):
 		return errors.New("evolve: GreedyConfig.LLM is nil")
 	case c.N < 1 || c.N > MaxN:
 		return fmt.Errorf("evolve: GreedyConfig.N is %d: a generation needs at least 1 child, and at most %d", c.N, MaxN)
@@ -70,6 +77,11 @@ func (c GreedyConfig) validate() error {
 		return fmt.Errorf("evolve: GreedyConfig.Order is %d: need ByIndex or AsTheyEnd", c.Order)
 	}
 	return nil
+}
+
+// allAsk reports whether there are proposers and each has a model.
+func allAsk(list []Proposer) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(p Proposer) bool { return p.LLM == nil })
 }
 
 // Greedy is the simplest search: each child is a rewrite of the best program so far, and replaces it if it is
@@ -104,8 +116,12 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
-		MaxFailures: failures}}, nil
+	g := &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
+		MaxFailures: failures, Proposers: cfg.Proposers, Seed: cfg.Seed}}
+	if cfg.Policy != nil {
+		g.Policy = cfg.Policy()
+	}
+	return g, nil
 }
 
 // GreedyArms returns k searches that differ only in their seeds: cfg.Seed + i for the i-th. It fails if k is not
@@ -122,6 +138,7 @@ func GreedyArms(cfg GreedyConfig, k int) ([]Arm, error) {
 		if err != nil {
 			return nil, err
 		}
+		g.Shared = true
 		arms[i] = g
 	}
 	return arms, nil
@@ -199,7 +216,7 @@ func (g *Greedy) brief(i int) Brief {
 	if g.cfg.Strict {
 		ask.Form = task.AsFirst
 	}
-	if g.of != id {
+	if g.of != id && len(g.Proposers) == 0 {
 		g.of, g.prompt = id, g.cfg.Task.Prompt(ask)
 	}
 	n := g.cfg.N
@@ -218,6 +235,9 @@ func (g *Greedy) String() string {
 	}
 	if !g.cfg.Strict {
 		s += ", neutral"
+	}
+	if p := g.proposers(); p != "" {
+		s += ", proposers " + p
 	}
 	if g.cfg.Window > 0 {
 		s += fmt.Sprintf(", window %d, %v", g.cfg.Window, g.cfg.Order)

@@ -66,6 +66,8 @@ var killKinds = []killedKind{
 	{"crossing", 6, 4, 3, evolve.AsTheyEnd},
 	{"sessions", 1, 1, 0, evolve.ByIndex},
 	{"sessions", 6, 4, 0, evolve.ByIndex},
+	{"proposers", 6, 1, 0, evolve.ByIndex},
+	{"proposers", 6, 4, 3, evolve.AsTheyEnd},
 }
 
 func (k killedKind) String() string {
@@ -79,6 +81,11 @@ func (k killedKind) sure() bool {
 
 // list makes the arms.
 func (k killedKind) list(tk task.Task, l llm.LLM) (arms []evolve.Arm, err error) {
+	if k.search == "proposers" {
+		return evolve.GreedyArms(evolve.GreedyConfig{Task: tk, LLM: l, N: killN, Window: k.window, Order: k.order, Seed: 40,
+			Proposers: []evolve.Proposer{{Name: "plain"}, {Name: "told", System: "Be bold."}, {Name: "asked", Instruction: "Go on."}},
+		}, k.arms)
+	}
 	for i := range k.arms {
 		seed := uint32(40 + i)
 		switch k.search {
@@ -186,8 +193,8 @@ func (s *sends) snapshot() map[uint32]int {
 // result is the undisturbed run's.
 func TestKill(t *testing.T) {
 	killtest.Main(killedRun)
-	// The normal run has one that comes to the same whatever ends first, one whose order the journal records, and sessions.
-	for _, i := range notrun.Few(ascending(len(killKinds)), 1, 5, 15) {
+	// The normal run has one that comes to the same whatever ends first, two whose order the journal records, and sessions.
+	for _, i := range notrun.Few(ascending(len(killKinds)), 5, 15, 16, 17) {
 		t.Run(killKinds[i].String(), func(t *testing.T) {
 			t.Parallel()
 			killOften(t, i)

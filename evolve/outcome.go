@@ -30,7 +30,8 @@ type pull struct {
 	most  int // children that it was granted
 	past  record.Past
 	// beside is how many tune evaluations the other arms have made.
-	beside int
+	beside  int
+	lessons []lesson // of the steps that were over when it was drawn
 }
 
 // closed corrects what an arm returned by what happened in its step, and returns the account of that. Calls that the
@@ -104,7 +105,9 @@ type shared struct {
 	*step.Run
 	births   chan Event    // of children that were taken in, for the goroutine of Run
 	gone     chan struct{} // closed when nobody receives births: an arm's goroutine may outlive its step, and the run
-	ledgerAt atomic.Int64  // when a child's record had the ledger last, in milliseconds since 1970
+	budget   Budget
+	lessons  []lesson     // in the order in which steps were taken in; the goroutine of Run appends
+	ledgerAt atomic.Int64 // when a child's record had the ledger last, in milliseconds since 1970
 }
 
 // A birth is what readers of the journal and the observer are told of a child.

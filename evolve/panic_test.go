@@ -69,11 +69,11 @@ func TestPanics(t *testing.T) {
 		{"Done", 5, "Done", 8, nil},
 		{"Step", 3, "Step of arm", 8, nil},
 		{"Step", 3, "ended its goroutine", 8, runtime.Goexit},
-		{"Prompt", 3, "a brief", 8, nil},
+		{"Prompt", 11, "making child", 8, nil},
 		{"Parse", 10, "making child", 10, nil},
 		{"Evaluate", 11, "the evaluator's Evaluate", 10, nil}, // one is the initial program's
 		{"Generate", 11, "the model's Generate", 10, nil},
-		{"Learn", 9, "Learn", 12, nil},
+		{"Credit", 9, "Credit", 9, nil},
 		{"OnChild", 10, "OnChild", 10, nil},
 		{"Reward", 2, "Config.Reward", 8, nil},
 		{"Observer", 12, "Config.Observer", 8, nil}, // draw, 4 children, generation, and again
@@ -82,12 +82,14 @@ func TestPanics(t *testing.T) {
 		b := &broken{Policy: &bandit.UCB1{}, Task: newNumbers(t, "0"), LLM: climber, what: tt.what, by: tt.by}
 		b.left.Store(tt.left)
 		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: taskOf{b}, N: 4, Seed: 40,
-			LLM: learner{llm.Limit(modelOf{b}, 1), b}}, 2)
+			LLM: llm.Limit(modelOf{b}, 1), Proposers: []evolve.Proposer{{Name: "plain"}, {Name: "other", Instruction: "Go on."}}}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range list {
-			a.(*evolve.Greedy).OnChild = func(evolve.Child) { b.at("OnChild") }
+			g := a.(*evolve.Greedy)
+			g.OnChild = func(evolve.Child) { b.at("OnChild") }
+			g.Credit = func(evolve.Child) (float64, bool) { b.at("Credit"); return 0, true }
 		}
 		arms := make([]evolve.Arm, len(list))
 		for i, a := range list {
@@ -138,10 +140,6 @@ type (
 		evolve.Sizer
 		b *broken
 	}
-	learner struct {
-		llm.LLM
-		b *broken
-	}
 )
 
 func (a armOf) Done() bool { a.b.at("Done"); return a.Sizer.Done() }
@@ -149,7 +147,6 @@ func (a armOf) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, 
 	a.b.at("Step")
 	return a.Sizer.Step(ctx, turn)
 }
-func (l learner) Learn(llm.Outcome) { l.b.at("Learn") }
 
 // A reward or a score that is not a number, or too large, never ends a run without an error, and loses nothing that
 // was paid for.

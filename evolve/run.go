@@ -150,7 +150,7 @@ func newDriver(cfg Config) *driver {
 
 func newShared(cfg Config, m margin) *shared {
 	b := cfg.Budget
-	return &shared{births: make(chan Event), gone: make(chan struct{}), Run: &step.Run{
+	return &shared{births: make(chan Event), gone: make(chan struct{}), budget: b, Run: &step.Run{
 		EvalTime: b.EvalTime, EvalWorst: b.EvalWorst, TuneEvaluations: b.TuneEvaluations,
 		Ledger: newLedger(b, m.amounts(b)), Journal: (*record.Journal)(cfg.Journal), Programs: memory.New(),
 	}}
@@ -384,7 +384,7 @@ func about(arm Arm) (a allocation.Arm) {
 // nobody could say later which pull its calls belonged to.
 func (d *driver) pull(decision allocation.Decision, most int, steps context.Context) bool {
 	p := pull{Pull: decision.Pull, round: len(d.res.Rounds), most: decision.Most}
-	p.beside = d.tunedBeside(p.Arm)
+	p.beside, p.lessons = d.tunedBeside(p.Arm), d.shared.lessons
 	if d.shared.Journal != nil {
 		p.past = d.shared.Journal.Past()
 		if next, replaying := d.replaying(); replaying {
@@ -416,7 +416,7 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 		o.gen, o.Account, o.err = closed(s, o.gen, o.err)
 		d.ended <- o
 	}()
-	turn := &Turn{step: s, shared: d.shared, calls: calls}
+	turn := &Turn{step: s, shared: d.shared, calls: calls, arm: p.Arm, lessons: p.lessons}
 	var gen Generation
 	var err error
 	bad := fault.Guard(fmt.Sprintf("Step of arm %d", p.Arm), func() {

@@ -26,6 +26,10 @@ var searches = []kindOfSearch{
 	{name: "greedy", n: 8, arm: func(t testing.TB, tk task.Task, l llm.LLM, seed uint32) evolve.Arm {
 		return newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: l, N: 8, Seed: seed})
 	}},
+	{name: "proposers", n: 8, arm: func(t testing.TB, tk task.Task, l llm.LLM, seed uint32) evolve.Arm {
+		return newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: l, N: 8, Seed: seed, Proposers: []evolve.Proposer{{Name: "plain"},
+			{Name: "told", System: "Be bold."}, {Name: "asked", Instruction: "Make it shorter."}}})
+	}},
 	{name: "steady greedy", n: 4, arm: func(t testing.TB, tk task.Task, l llm.LLM, seed uint32) evolve.Arm {
 		return newGreedy(t, evolve.GreedyConfig{Task: tk, LLM: l, N: 16, Window: 4, Order: evolve.AsTheyEnd, Seed: seed})
 	}},

@@ -25,6 +25,9 @@ type Turn struct {
 	step   *step.Step
 	shared *shared
 	calls  int // granted
+	arm    int
+	// lessons of other searches' proposers, as far as they were known when the step was drawn
+	lessons []lesson
 }
 
 // Calls returns how many model calls the step may make. It is at least 1, and [math.MaxInt] without a limit.

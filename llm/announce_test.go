@@ -11,9 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/llm/ensemble"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -79,19 +77,6 @@ func sharing(t *testing.T, models ...llm.LLM) llm.LLM {
 	return p
 }
 
-func mixed(t *testing.T, models ...llm.LLM) llm.LLM {
-	cfg := ensemble.Config{Policy: bandit.Random{}}
-	for i, l := range models {
-		cfg.Members = append(cfg.Members, ensemble.Member{Model: llm.Model{Key: fmt.Sprint("m", i),
-			ActiveParams: int64(i + 1)}, LLM: l})
-	}
-	e, err := ensemble.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 func stacks(t *testing.T) []stack {
 	again := llm.RetryConfig{Max: 2, Wait: -1}
 	model, err := offline.New(offline.Config{})
@@ -110,10 +95,6 @@ func stacks(t *testing.T) []stack {
 		{"a pool", sharing(t, every(), every()), false},
 		{"a limit around a pool", llm.Limit(sharing(t, every(), every()), 3), false},
 		{"a pool of what has queues", llm.Retry(sharing(t, llm.Limit(every(), 1), every()), again), false},
-		{"an ensemble of members that announce and others",
-			llm.Retry(mixed(t, every(), llm.Limit(every(), 2), sharing(t, every())), again), false},
-		{"an ensemble whose members try again", mixed(t, llm.Retry(every(), again), llm.Retry(llm.Limit(every(), 1), again)),
-			false},
 		{"a wrapper that shows what it wraps", llm.Limit(open{llm.Retry(llm.Limit(every(), 2), again)}, 4), false},
 		{"a wrapper that does not", llm.Limit(closed{llm.Retry(llm.Limit(every(), 2), again)}, 4), true},
 		{"the offline model", llm.Retry(llm.Limit(model, 2), again), false},

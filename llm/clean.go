@@ -36,9 +36,6 @@ func (r Reply) Clean() Reply {
 		if !(a.Money > 0 && a.Money <= mostMoney) { // NaN too
 			a.Money = 0
 		}
-		if !(a.Propensity > 0 && a.Propensity <= 1) {
-			a.Propensity = 0
-		}
 		a.FinishReason = cut(printable.Line(a.FinishReason), maxFinishReason)
 		a.Kind = cut(printable.Line(a.Kind), maxFinishReason)
 		a.Err = cut(printable.Line(a.Err), maxErr)

@@ -63,10 +63,8 @@ func TestCleanMoney(t *testing.T) {
 func TestCleanCounts(t *testing.T) {
 	for _, tt := range []struct{ got, want llm.Attempt }{
 		{llm.Attempt{MaxTokens: math.MaxInt, Streamed: math.MaxInt}, llm.Attempt{MaxTokens: 1 << 30, Streamed: 1 << 30}},
-		{llm.Attempt{MaxTokens: -5, Streamed: math.MinInt, Propensity: -1}, llm.Attempt{}},
-		{llm.Attempt{Propensity: math.NaN()}, llm.Attempt{}},
-		{llm.Attempt{Propensity: math.Inf(1)}, llm.Attempt{}},
-		{llm.Attempt{MaxTokens: 7, Streamed: 3, Propensity: 1}, llm.Attempt{MaxTokens: 7, Streamed: 3, Propensity: 1}},
+		{llm.Attempt{MaxTokens: -5, Streamed: math.MinInt}, llm.Attempt{}},
+		{llm.Attempt{MaxTokens: 7, Streamed: 3}, llm.Attempt{MaxTokens: 7, Streamed: 3}},
 	} {
 		r := llm.Reply{Attempts: []llm.Attempt{tt.got}}.Clean()
 		if diff := cmp.Diff(tt.want, r.Attempts[0]); diff != "" {

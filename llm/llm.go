@@ -12,7 +12,7 @@ import (
 // An LLM answers requests, and accounts for every attempt at one. Implementations are safe for concurrent use.
 //
 // Package llm/openai asks endpoints, and llm/offline stands in for one. llm/pool spreads calls over several endpoints
-// of one model, and llm/ensemble lets a bandit choose between models. In [Retry] around [Limit], a call that waits for
+// of one model; between models a search chooses for each child (evolve.Proposer). In [Retry] around [Limit], a call that waits for
 // its retry holds no slot.
 type LLM interface {
 	// Generate asks for one completion. Reply.Attempts lists all attempts, oldest first, and is valid even if err is not
@@ -120,9 +120,6 @@ type Attempt struct {
 	Model        string `json:"model,omitempty"`
 	ActiveParams int64  `json:"active_params,omitempty"`
 	Endpoint     string `json:"endpoint,omitempty"` // which replica was asked; "" if there is one
-	// Propensity is the probability with which an ensemble chose Model, on the first attempt of a choice; 0 on other
-	// attempts, and without a choice. See [Learner].
-	Propensity float64 `json:"propensity,omitempty"`
 	// Reported means that Usage and Money are what a program says of calls that it made itself, such as an agent with a
 	// login of its own. Nothing can check them.
 	Reported bool `json:"reported,omitempty"`

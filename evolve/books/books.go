@@ -14,6 +14,10 @@ type Proposal struct {
 	ID       int    `json:"id,omitempty"`
 	Parents  []int  `json:"parents,omitempty"`  // IDs, that of the one that it was made from first
 	Operator string `json:"operator,omitempty"` // what made it; "" for a plain rewrite
+	// which of several proposers made it, its chance when it was drawn, and what its policy learned of that
+	Proposer   string   `json:"proposer,omitempty"`
+	Propensity float64  `json:"propensity,omitempty"`
+	Credit     *float64 `json:"credit,omitempty"`
 	// how else it was made and where it stands, by kind: "island", "cell"
 	Labels  map[string]string `json:"labels,omitempty"`
 	State   State             `json:"state,omitempty"` // what became of it

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A chooser is a bandit over the operators or the islands of one search. Each draw has the child's order of birth as
+// A chooser is a bandit over the islands or the settings of one search. Each draw has the child's order of birth as
 // its address.
 type chooser struct {
 	what   string
@@ -36,12 +36,12 @@ func (c *chooser) draw(open []bool, address uint64) (pull, error) {
 	}
 	var drawn bandit.Pull
 	var err error
-	if bad := fault.Guard(named("Policy", c.policy), func() { drawn, err = c.player.DrawAt(open, address) }); bad != nil {
+	if bad := fault.Guard(named("Policy", c.policy), func() { drawn, err = c.player.DrawAt(open, address, nil) }); bad != nil {
 		return pull{}, bad
 	}
 	switch {
 	case errors.Is(err, bandit.ErrNoArm):
-		return pull{}, fmt.Errorf("population: no %s can make a child now: add one that always can, such as Rewrite", c.what)
+		return pull{}, fmt.Errorf("population: no %s is open", c.what)
 	case err != nil:
 		return pull{}, fmt.Errorf("population: choosing the %s: %w", c.what, err)
 	}

@@ -20,6 +20,9 @@ type Config struct {
 	Task task.Task // what to improve; required
 	// LLM proposes children; required. A step asks for N at once, so limit the calls in flight with [llm.Limit].
 	LLM llm.LLM
+	// Proposers ask with each of the Operators; nil means LLM alone. Each pair of an operator and a proposer is one that
+	// Policy may draw, under the names of both.
+	Proposers []evolve.Proposer
 	// N is how many children a step has, at most evolve.MaxN; 0 means evolve.DefaultN. With a Breadth it is the most
 	// that one has, and 0 means that Breadth alone decides.
 	N    int
@@ -31,12 +34,11 @@ type Config struct {
 	Select  Selector // who breeds; nil means Best
 	// Operators are the ways to make a child, with different names; nil means a plain rewrite of the parent.
 	Operators []Operator
-	// Policy chooses the operator of each child; nil means [bandit.Softmax] at temperature 0.1 with a prior of 0.3
-	// worth 5 outcomes, which is LLM-Evo's way. It is not asked where there is one operator.
+	// Policy draws the operator of each child, and the proposer; nil means [bandit.BetaThompson]. It is not asked where
+	// there is one.
 	Policy bandit.Policy
-	// Credit says what the choice of an operator, or of an island, was worth to Policy and to Islands. It reports false
-	// if nothing can be learned. Rewards are expected in [0, 1] unless the policy says otherwise, and have to be finite.
-	// nil means [Improved]; others are [Lift] and [Rank].
+	// Credit says what a draw of Policy or of Islands was worth to it. It reports false if nothing can be learned. Rewards
+	// are expected in [0, 1] unless the policy says otherwise, and have to be finite. nil means [evolve.Gain].
 	Credit func(Birth) (reward float64, ok bool)
 	// Islands chooses the part that breeds of an archive that has parts, such as [Islands]; nil means
 	// [bandit.Random].
@@ -98,10 +100,10 @@ func (c Config) withDefaults() Config {
 		c.Operators = []Operator{Rewrite{}}
 	}
 	if c.Policy == nil {
-		c.Policy = &bandit.Softmax{Tau: 0.1, PriorMean: 0.3, PriorStrength: 5}
+		c.Policy = &bandit.BetaThompson{}
 	}
 	if c.Credit == nil {
-		c.Credit = Improved
+		c.Credit = func(b Birth) (float64, bool) { return evolve.Gain(b.Child, b.Parent.Candidate) }
 	}
 	if _, ok := c.Archive.(*Islands); ok && c.Islands == nil {
 		c.Islands = bandit.Random{}
@@ -189,6 +191,22 @@ func valid(part any) error {
 	return nil
 }
 
+// proposers returns the pairs of an operator and a proposer, by operator.
+func (c Config) proposers() (pairs []evolve.Proposer) {
+	for _, o := range c.Operators {
+		for _, p := range c.Proposers {
+			if len(c.Operators) > 1 {
+				p.Name = o.Name() + "/" + p.Name
+			}
+			pairs = append(pairs, p)
+		}
+		if len(c.Proposers) == 0 {
+			pairs = append(pairs, evolve.Proposer{Name: o.Name()})
+		}
+	}
+	return pairs
+}
+
 // rescores reports whether members are scored again.
 func (c Config) rescores() bool { return c.Noise != nil && c.Noise.Rescore > 0 }
 
@@ -198,7 +216,10 @@ func (c Config) parts() string {
 	for _, o := range c.Operators {
 		list = append(list, nameOf(o))
 	}
-	if len(c.Operators) > 1 {
+	for _, p := range c.Proposers {
+		list = append(list, "proposer "+p.Name)
+	}
+	if len(c.proposers()) > 1 {
 		list = append(list, nameOf(c.Policy))
 	}
 	if c.Islands != nil {

@@ -30,7 +30,7 @@ func ExampleNew() {
 }
 
 // Shinka: weighted parents on two islands, three kinds of patch in fixed shares, a gate against what is alike, and a
-// scratchpad. Its ensemble of models is the LLM (llm/ensemble). The best are shown last.
+// scratchpad. Its ensemble of models would be Proposers. The best are shown last.
 func ExampleConfig_shinka() {
 	show := func(v *population.View) []task.Section {
 		beside := append(v.Sample(v.Part.Members(), population.Uniform(), 1),

@@ -8,16 +8,18 @@ import (
 )
 
 // heat draws the temperature at which a model is asked for the child.
-func (p *Population) heat(b *evolve.Brief, v *View) {
+func (p *Population) heat(b *evolve.Brief, x *expected) {
 	n := len(p.cfg.Temperatures)
 	if n == 0 || b.Make != nil {
 		return
 	}
 	model := b.LLM
-	if model == nil {
-		model = p.cfg.LLM
+	for _, next := range []llm.LLM{p.Proposers[x.proposer].LLM, p.cfg.LLM} {
+		if model == nil {
+			model = next
+		}
 	}
-	b.LLM = heated{model, p.cfg.Temperatures[v.Rand.IntN(n)]}
+	b.LLM = heated{model, p.cfg.Temperatures[x.view.Rand.IntN(n)]}
 }
 
 // heated is a model that is asked at one temperature, unless a request has its own.

@@ -29,7 +29,7 @@ func (p *Population) hint(b *evolve.Brief, v *View) error {
 
 // followed tells the operator that made the child x, the selector, the archive and the gates what became of x.
 func (p *Population) followed(x *expected, b Birth) error {
-	o := p.cfg.Operators[x.operator.arm]
+	o := p.operator(x)
 	return firstOf(
 		func() error { return follow("Operator", o, b) },
 		func() error { return follow("Selector", p.cfg.Select, b) },

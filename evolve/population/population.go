@@ -44,18 +44,21 @@ type Member struct {
 // and a program that a gate refuses are children that spent their call.
 type Population struct {
 	evolve.Breeder
-	cfg       Config
-	operators *chooser
-	islands   *chooser // nil unless the archive is Islands
-	seeded    bool     // the archive was given the initial program
-	born      int      // children briefed
-	step      step
-	invalid   []*Member // the newest maxInvalid, oldest first
-	elders    *elders
-	taken     int           // scored programs that gates were told of
-	leader    *Member       // the best member so far; nil before there is one
-	reign     reign         // the settings in force
-	lifts     account.Lifts // of all children; kept for the reward of settings
+	cfg     Config
+	islands *chooser // nil unless the archive is Islands
+	seeded  bool     // the archive was given the initial program
+	born    int      // children briefed
+	step    step
+	invalid []*Member // the newest maxInvalid, oldest first
+	elders  *elders
+	taken   int           // scored programs that gates were told of
+	leader  *Member       // the best member so far; nil before there is one
+	reign   reign         // the settings in force
+	lifts   account.Lifts // of all children; kept for the reward of settings
+	credit  struct {      // of the child that was taken in last
+		reward float64
+		ok     bool
+	}
 }
 
 // A step is what a Population knows of one step. It is made anew in each.
@@ -68,12 +71,13 @@ func newStep(leader *Member) step { return step{prior: leader, pending: make(map
 
 // expected is a child that was briefed and is not taken in yet.
 type expected struct {
-	view             *View
-	shown            *Member // the copy of the selected parent that the view has
-	parent           *Member // the archive's member that the child is made of
-	operator, island pull
-	sections         []task.Section    // that the prompt shows
-	labels           map[string]string // of the brief, to which the child's place is added
+	view     *View
+	shown    *Member // the copy of the selected parent that the view has
+	parent   *Member // the archive's member that the child is made of
+	proposer int     // its index among the Breeder's
+	island   pull
+	sections []task.Section    // that the prompt shows
+	labels   map[string]string // of the brief, to which the child's place is added
 }
 
 var (
@@ -95,12 +99,12 @@ func New(cfg Config) (*Population, error) {
 	}
 	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), Breeder: evolve.Breeder{
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
-		MaxFailures: failures, OnChild: cfg.OnChild}}
+		MaxFailures: failures, OnChild: cfg.OnChild, Proposers: cfg.proposers(), Policy: cfg.Policy, Seed: cfg.Seed}}
+	p.Breeder.Credit = func(evolve.Child) (float64, bool) { return p.credit.reward, p.credit.ok }
 	if len(cfg.Settings) > 0 {
-		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}
+		p.Policy = tilted{cfg.Policy, &p.reign.now}
 		p.reign = reign{chooser: newChooser("settings", cfg.SettingsPolicy, len(cfg.Settings), cfg.Seed), steps: -1}
 	}
-	p.operators = newChooser("operator", p.cfg.Policy, len(cfg.Operators), cfg.Seed)
 	if islands, ok := cfg.Archive.(*Islands); ok {
 		p.islands = newChooser("island", cfg.Islands, len(islands.Of), cfg.Seed)
 	}
@@ -207,16 +211,17 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	if err != nil {
 		return b, err
 	}
-	if x.operator, err = p.operators.draw(open, uint64(p.born)); err != nil {
+	if x.proposer, err = p.Draw(open); err != nil {
 		return b, err
 	}
-	o := p.cfg.Operators[x.operator.arm]
+	o := p.operator(x)
 	if err := fault.Guard(named("Operator", o), func() { b = o.Brief(v) }); err != nil {
 		return b, err
 	}
 	x.parent = x.chosen()
 	x.parent.Asked++
 	p.elders.add(x.parent)
+	b.Instruction = cmp.Or(b.Instruction, p.Proposers[x.proposer].Instruction) // before hints are added
 	if b.Make == nil {
 		if err := p.hint(&b, v); err != nil {
 			return b, err
@@ -226,7 +231,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	if err := p.show(x, &b); err != nil {
 		return b, err
 	}
-	p.heat(&b, v)
+	p.heat(&b, x)
 	maps.Copy(x.labels, b.Labels)
 	if _, placed := v.Part.(placer); placed || len(x.labels) > 0 { // a result keeps them
 		b.Labels = x.labels
@@ -320,15 +325,11 @@ func (p *Population) reward(x *expected, b Birth) error {
 	if err := fault.Guard("Credit", func() { r, ok = p.cfg.Credit(b) }); err != nil {
 		return err
 	}
-	if !ok {
-		p.operators.cancel(x.operator)
+	if p.credit.reward, p.credit.ok = r, ok; !ok {
 		p.islands.cancel(x.island)
 		return nil
 	}
-	return firstOf(
-		func() error { return p.operators.report(x.operator, r) },
-		func() error { return p.islands.report(x.island, r) },
-	)
+	return p.islands.report(x.island, r)
 }
 
 // keep offers a member to the archive, or to the part of it that its parent is from, and notes where it stands there.
@@ -363,7 +364,6 @@ const maxInvalid = 32
 func (p *Population) forget() {
 	for id := p.born; len(p.step.pending) > 0 && id > 0; id-- {
 		if x, ok := p.step.pending[id]; ok {
-			p.operators.cancel(x.operator)
 			p.islands.cancel(x.island)
 			delete(p.step.pending, id)
 		}
@@ -426,15 +426,21 @@ func (p *Population) recollect(v *View) error {
 	return nil
 }
 
-// able returns which operators can make a child now.
+// operator returns the one that makes the child.
+func (p *Population) operator(x *expected) Operator {
+	return p.cfg.Operators[x.proposer/max(1, len(p.cfg.Proposers))]
+}
+
+// able returns which proposers can make a child now: those whose operator can.
 func (p *Population) able(v *View) (open []bool, err error) {
-	open = allOf(len(p.cfg.Operators))
-	for i, o := range p.cfg.Operators {
+	for _, o := range p.cfg.Operators {
+		can := true
 		if a, ok := o.(abler); ok {
-			if err := fault.Guard(named("Operator", o), func() { open[i] = a.Able(v) }); err != nil {
+			if err := fault.Guard(named("Operator", o), func() { can = a.Able(v) }); err != nil {
 				return nil, err
 			}
 		}
+		open = append(open, slices.Repeat([]bool{can}, max(1, len(p.cfg.Proposers)))...)
 	}
 	return open, nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
@@ -98,12 +100,13 @@ type tilted struct {
 func (t tilted) Probs(p []float64, r bandit.Round) {
 	t.Policy.Probs(p, r)
 	sum := 0.0
-	for arm, w := range t.now.Weights {
-		sum += w * p[arm]
+	each := len(p) / max(1, len(t.now.Weights)) // proposers of an operator
+	for i, w := range t.now.Weights {
+		sum += w * floats.Sum(p[i*each:(i+1)*each])
 	}
-	for arm, w := range t.now.Weights {
+	for i, w := range t.now.Weights {
 		if sum > 0 {
-			p[arm] *= w / sum
+			floats.Scale(w/sum, p[i*each:(i+1)*each])
 		}
 	}
 }

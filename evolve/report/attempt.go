@@ -26,8 +26,6 @@ type attemptRow struct {
 	Capped   bool   `json:"usage_capped,omitempty"`
 	Model    string `json:"model,omitempty"`
 	Endpoint string `json:"endpoint,omitempty"`
-	// Propensity is the chance with which an ensemble chose Model.
-	Propensity float64 `json:"propensity,omitempty"`
 	// Reported says that usage and money are the word of a program that made the calls itself.
 	Reported bool    `json:"reported,omitempty"`
 	Money    float64 `json:"money,omitempty"`
@@ -47,7 +45,7 @@ type usage struct {
 func newAttempt(i int, a llm.Attempt) attemptRow {
 	row := attemptRow{
 		Index: i, Status: string(a.Status), Latency: a.Latency.Seconds(), TimedOut: a.Status == llm.Timeout, Unsent: a.Unsent,
-		Error: a.Err, Streamed: a.Streamed, Capped: a.Capped, Model: a.Model, Endpoint: a.Endpoint, Propensity: a.Propensity,
+		Error: a.Err, Streamed: a.Streamed, Capped: a.Capped, Model: a.Model, Endpoint: a.Endpoint,
 		Reported: a.Reported, Money: a.Money, EstimatedPrompt: a.EstimatedPrompt,
 	}
 	if a.Status == llm.Failed {

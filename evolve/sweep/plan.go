@@ -15,8 +15,7 @@ import (
 // A Model is the language model of a run.
 type Model struct {
 	Spec llm.Model // decides the charges; its Key names the model in results and files
-	// LLM answers the calls. [Config] limits its calls in flight and retries failed ones. It must not learn
-	// ([llm.Learner]): all runs share it, so each would depend on the others. A method can make an ensemble for each run.
+	// LLM answers the calls of all runs. [Config] limits its calls in flight and retries failed ones.
 	LLM llm.LLM
 	// Settings holds what else decides the answers of the model or what they are charged as: fields of requests, a price.
 	// A run that was finished or begun without any fits all.
@@ -198,9 +197,6 @@ func (p Plan) validateParts() error {
 		switch {
 		case m.LLM == nil:
 			return fmt.Errorf("sweep: Plan.Models[%d].LLM is nil", i)
-		case learns(m.LLM):
-			return fmt.Errorf("sweep: Plan.Models[%d].LLM, %s, learns from its replies, so runs that share it would not be "+
-				"independent: let the methods make one for each run", i, m.Spec.Key)
 		case !keys.MatchString(m.Spec.Key):
 			return fmt.Errorf("sweep: Plan.Models[%d].Spec.Key is %q: need a key that can name a folder, such as qwen3-8b",
 				i, m.Spec.Key)
@@ -223,12 +219,6 @@ func (p Plan) validateParts() error {
 		}
 	}
 	return nil
-}
-
-// learns reports whether l learns from its replies.
-func learns(l llm.LLM) bool {
-	_, ok := llm.As[llm.Learner](l)
-	return ok
 }
 
 // distinct returns an error if a list has an element twice. Two runs would then have the same files, or count as one

@@ -8,7 +8,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/sweep"
-	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -72,8 +71,6 @@ func TestWrongPlans(t *testing.T) {
 			"a bandit over three searches and one over four would be one method"},
 		{func(p *sweep.Plan) { p.Tasks = []task.Task{nil} }, "Plan.Tasks[0] is nil", "a slip"},
 		{func(p *sweep.Plan) { p.Models[0].LLM = nil }, "Plan.Models[0].LLM is nil", "a slip"},
-		{func(p *sweep.Plan) { p.Models[0].LLM = llm.Limit(pupil{p.Models[0].LLM}, 2) }, "learns from its replies",
-			"runs would depend on each other"},
 		{func(p *sweep.Plan) { p.Models[0].Spec.Key = "../up" }, `"../up"`, "files must stay in the folder"},
 		{func(p *sweep.Plan) { p.Methods[0].Name = "a/../../b" }, `"a/../../b"`, "the same"},
 		{func(p *sweep.Plan) { p.Methods[0].N = 0 }, "N is 0", "a generation has a child"},
@@ -92,11 +89,6 @@ func TestWrongPlans(t *testing.T) {
 		}
 	}
 }
-
-// A pupil is a model that learns.
-type pupil struct{ llm.LLM }
-
-func (pupil) Learn(llm.Outcome) {}
 
 func TestWrongConfigs(t *testing.T) {
 	for _, tt := range []struct {

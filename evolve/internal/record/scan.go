@@ -108,7 +108,6 @@ func (s *scan) attempt() (a llm.Attempt) {
 		a.ActiveParams = s.integer()
 	}
 	s.string(`,"endpoint":`, &a.Endpoint)
-	s.float(`,"propensity":`, &a.Propensity)
 	a.Reported = s.has(`,"reported":true`)
 	s.float(`,"money":`, &a.Money)
 	s.take(`}`)

@@ -16,7 +16,7 @@ func frequent() []Record {
 	key, zero, text := strings.Repeat("0f", named), 0, "a < b && c > \"d\"\\\n\té 😀 \u2028 \x01"
 	ok := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 50, CachedTokens: 42, CompletionTokens: 7},
 		MaxTokens: 100, FinishReason: "stop",
-		Latency: 1_000_000, Model: "m", ActiveParams: 8e9, Endpoint: "http://localhost:1", Propensity: 0.25}
+		Latency: 1_000_000, Model: "m", ActiveParams: 8e9, Endpoint: "http://localhost:1"}
 	stalled := llm.Attempt{Status: llm.Stalled, Unsent: true, Kind: "k", Capped: true, Streamed: 3, EstimatedPrompt: 4,
 		FinishReason: "other", Err: "gone"}
 	return []Record{

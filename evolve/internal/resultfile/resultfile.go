@@ -129,7 +129,6 @@ type Attempt struct {
 	Capped          bool    `json:"usage_capped"`
 	Model           string  `json:"model"`
 	Endpoint        string  `json:"endpoint"`
-	Propensity      float64 `json:"propensity"`
 	Reported        bool    `json:"reported"`
 	Money           float64 `json:"money"`
 }
@@ -197,7 +196,7 @@ func (c Call) LLM() []llm.Attempt {
 		status, kind, _ := strings.Cut(a.Status, ":")
 		list[i] = llm.Attempt{Status: llm.Status(status), Kind: kind, Unsent: a.Unsent, Streamed: a.Streamed,
 			Capped: a.Capped, Err: a.Error, Latency: time.Duration(a.Latency * float64(time.Second)), Model: a.Model,
-			Endpoint: a.Endpoint, Propensity: a.Propensity, MaxTokens: int(a.EstimatedOutput), Reported: a.Reported,
+			Endpoint: a.Endpoint, MaxTokens: int(a.EstimatedOutput), Reported: a.Reported,
 			Money: a.Money, EstimatedPrompt: a.EstimatedPrompt}
 		if a.Usage != nil {
 			list[i].Usage = &llm.Usage{PromptTokens: a.Usage.Prompt, CachedTokens: a.Usage.Details.Cached,

@@ -128,7 +128,7 @@ func bestLast(shown []*population.Member) task.Section {
 
 // reward returns what a child was worth.
 func (t *tribe) reward(b population.Birth, spread float64) (float64, bool) {
-	if _, ok := population.Improved(b); !ok {
+	if b.Asked() && !b.Answered() {
 		return 0, false
 	}
 	parent := b.Parent.Result.Score

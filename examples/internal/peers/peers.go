@@ -3,8 +3,8 @@
 // of a peer, made by its own code at the commit of [Peer.Source], tests compare what is kept and drawn with it.
 //
 // Common to all: what a call brings is one child, so nothing is asked again in secret; an invalid program is data and
-// not a score of 0, and stays out of the archive; the ensemble of models that most have is the Setting's LLM
-// (llm/ensemble); prompts are the task's, not the system's.
+// not a score of 0, and stays out of the archive; the ensemble of models that most have is Config.Proposers;
+// prompts are the task's, not the system's.
 package peers
 
 import (

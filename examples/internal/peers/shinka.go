@@ -26,7 +26,7 @@ import (
 //   - a repair is shown no ancestors, and of the newest 32 invalid programs;
 //   - instructions are this library's, one for a full rewrite; there, one of several variants.
 //
-// Its bandit over models is llm/ensemble's. The original's notes (meta_rec_interval) and its evolution of system
+// Its bandit over models is that over Config.Proposers. The original's notes (meta_rec_interval) and its evolution of system
 // prompts are off by default, and are not here: see [population.Scratchpad].
 func Shinka(s Setting) population.Config {
 	islands := &population.Islands{}

@@ -1,0 +1,229 @@
+package evolve
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/internal/costs"
+	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/internal/stream"
+	"github.com/evoalloc/evoalloc/llm"
+)
+
+// A Proposer is a way to ask for a child: a model, with what it is told. Of several, the [Breeder]'s Policy draws one
+// for each child.
+type Proposer struct {
+	Name        string  // stands in results; of several, each needs one of its own
+	LLM         llm.LLM // nil means the search's
+	System      string  // the system message, in place of the task's; "" means the task's
+	Instruction string  // what is asked for where the search does not say; "" means task.DefaultInstruction
+}
+
+// tell returns messages with the proposer's system message.
+func (p Proposer) tell(messages []llm.Message) []llm.Message {
+	if p.System == "" {
+		return messages
+	}
+	system := llm.Message{Role: llm.System, Content: p.System}
+	if len(messages) > 0 && messages[0].Role == llm.System {
+		messages = messages[1:]
+	}
+	return append([]llm.Message{system}, messages...)
+}
+
+// Gain is the default credit of a child's proposer: 1 if the child is strictly better than its parent, and else 0, also
+// where the call failed. It reports false for a child whose call was abandoned, of which nothing can be learned.
+func Gain(c Child, parent eval.Candidate) (reward float64, ok bool) {
+	if c.Scored() && c.Better(parent) {
+		return 1, true
+	}
+	return 0, llm.ClassOf(c.Attempts) != llm.Abandoned
+}
+
+// proposing is what a Breeder knows of its proposers.
+type proposing struct {
+	player *bandit.Player
+	costs  *costs.Learner
+	heard  int // of the turn's lessons
+	drawn  *bandit.Pull
+}
+
+// A lesson is what a run knows of a draw that is over: what it was worth, and what it cost.
+type lesson struct {
+	arm      int
+	proposer string
+	prob     float64
+	credit   *float64 // nil for nothing
+	spent    ledger.Amounts
+}
+
+// lessonOf returns the lesson of a child.
+func lessonOf(arm int, c Child, prices ledger.Prices) lesson {
+	spent, _ := prices.Used(ledger.Size{}, c.Attempts)
+	if c.Answered() { // else what the call used tells nothing of what an answer costs
+		spent.Calls = 1
+	}
+	return lesson{arm: arm, proposer: c.Proposer, prob: c.Propensity, credit: c.Credit, spent: spent}
+}
+
+// validateProposers reports what is wrong with the Proposers.
+func (b *Breeder) validateProposers() error {
+	for i, p := range b.Proposers {
+		same := func(o Proposer) bool { return o.Name == p.Name }
+		switch {
+		case p.Name == "" && len(b.Proposers) > 1:
+			return fmt.Errorf("evolve: Breeder.Proposers[%d] has no Name", i)
+		case slices.ContainsFunc(b.Proposers[:i], same):
+			return fmt.Errorf("evolve: two of Breeder.Proposers are named %q: give each a name of its own", p.Name)
+		}
+	}
+	return nil
+}
+
+// policy returns what draws proposers.
+func (b *Breeder) policy() bandit.Policy {
+	if b.Policy == nil {
+		b.Policy = &bandit.BetaThompson{}
+	}
+	return b.Policy
+}
+
+// proposers names the proposers and the policy, "" where there is nothing to draw. A journal knows a run by it.
+func (b *Breeder) proposers() string {
+	var names []string
+	own := false
+	for _, p := range b.Proposers {
+		names = append(names, p.Name)
+		own = own || p != Proposer{Name: p.Name} // else operators alone, which stand in the search's name
+	}
+	if len(names) < 2 || !own {
+		return ""
+	}
+	shared := ""
+	if b.Shared {
+		shared = ", shared"
+	}
+	return fmt.Sprintf("%s by %s%s", strings.Join(names, ", "), nameOf(b.policy()), shared)
+}
+
+// Draw draws the proposer of the child that is being briefed, and returns its index. Only those that are open may be
+// drawn; nil means all. A search calls it within a brief that depends on the proposer. Otherwise the Breeder draws.
+//
+// The draw depends on the search's Seed, the child's order of birth and what was learned by then: of this search's
+// children that were taken in, and if the search is Shared, of other searches' pulls that ended before this one began.
+func (b *Breeder) Draw(open []bool) (int, error) {
+	n := len(b.Proposers)
+	if open == nil {
+		open = slices.Repeat([]bool{true}, n)
+	}
+	if n == 1 && open[0] {
+		return 0, nil
+	}
+	var pull bandit.Pull
+	var err error
+	if bad := fault.Guard("Policy "+nameOf(b.policy()), func() {
+		pull, err = b.proposing.player.DrawAt(open, uint64(b.born), b.budget.costs(b.proposing.costs))
+	}); bad != nil {
+		return 0, bad
+	}
+	switch {
+	case errors.Is(err, bandit.ErrNoArm):
+		return 0, errors.New("evolve: no proposer can make a child now: add an operator that always can, such as Rewrite")
+	case err != nil:
+		return 0, fmt.Errorf("evolve: choosing a proposer: %w", err)
+	}
+	b.proposing.drawn = &pull
+	return pull.Arm, nil
+}
+
+// choose completes m with the proposer that its brief names, or that was drawn for it.
+func (b *Breeder) choose(m *bredChild) error {
+	at := m.brief.Proposer - 1
+	switch {
+	case at >= len(b.Proposers):
+		return fmt.Errorf("evolve: Brief.Proposer is %d of %d", m.brief.Proposer, len(b.Proposers))
+	case len(b.Proposers) == 0:
+		return nil
+	case at < 0:
+		var err error
+		if b.proposing.drawn != nil {
+			at = b.proposing.drawn.Arm
+		} else if at, err = b.Draw(nil); err != nil {
+			return err
+		}
+		if m.pull = b.proposing.drawn; m.pull != nil {
+			m.child.Propensity = m.pull.Prob
+		}
+	}
+	if m.proposer = b.Proposers[at]; len(b.Proposers) > 1 {
+		m.child.Proposer = m.proposer.Name
+	}
+	return nil
+}
+
+// newProposing returns what a search knows of its proposers when it begins.
+func (b *Breeder) newProposing() (p proposing) {
+	if n := len(b.Proposers); n > 0 {
+		// The name is that of a time when operators alone were drawn, so that older journals go on.
+		seed, _ := stream.Seed(uint64(b.Seed), "population operator", 0)
+		p.player, p.costs = bandit.NewPlayer(b.policy(), n, seed), costs.New(n)
+	}
+	return p
+}
+
+// listen begins a step: it learns what other searches of the run have learned since the last one.
+func (b *Breeder) listen(turn *Turn) {
+	if turn == nil || turn.shared == nil {
+		return
+	}
+	b.budget = turn.shared.budget
+	for _, of := range turn.lessons[b.proposing.heard:] {
+		at := slices.IndexFunc(b.Proposers, func(p Proposer) bool { return p.Name == of.proposer })
+		if at < 0 || of.arm == turn.arm || !b.Shared {
+			continue
+		}
+		b.proposing.costs.Add(at, 1, of.spent, true)
+		if pull, err := b.proposing.player.Adopt(at, of.prob); err == nil && of.credit != nil {
+			_ = b.proposing.player.Report(pull.ID, *of.credit) // it is finite, and pending
+		}
+	}
+	b.proposing.heard = len(turn.lessons)
+}
+
+// credit tells the policy what the draw of m was worth.
+func (b *Breeder) credit(m *bredChild) error {
+	if m.pull == nil {
+		return nil
+	}
+	c := &m.child
+	reward, ok := 0.0, false
+	if bad := fault.Guard("Credit", func() {
+		if b.Credit != nil {
+			reward, ok = b.Credit(*c)
+		} else {
+			reward, ok = Gain(*c, m.parent())
+		}
+	}); bad != nil {
+		return bad
+	}
+	b.proposing.costs.Add(m.pull.Arm, 1, lessonOf(0, *c, b.budget.Models).spent, true)
+	if !ok {
+		return b.proposing.player.Cancel(m.pull.ID)
+	}
+	var err error
+	if bad := fault.Guard("Policy "+nameOf(b.policy()), func() {
+		err = b.proposing.player.Report(m.pull.ID, reward)
+	}); bad != nil {
+		return bad
+	}
+	if err != nil {
+		return fmt.Errorf("evolve: the Credit of a proposer: %w", err)
+	}
+	c.Credit = &reward
+	return nil
+}
