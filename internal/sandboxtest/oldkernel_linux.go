@@ -35,8 +35,8 @@ const (
 	Dumpable Loss = "dumpable" // PR_SET_DUMPABLE seems to succeed, and does nothing
 )
 
-// nobody is an ordinary user: the kernel's overflow id, which owns nothing of interest.
-const nobody = 65534
+// nobody is an ordinary user, another one in each process: limits on a user's processes count those of tests beside it.
+var nobody = uint32(20_000 + os.Getpid()%20_000)
 
 // A Caller is who the test is run as.
 type Caller string
@@ -74,7 +74,7 @@ func Rerun(t *testing.T, as Caller, env []string, losses ...Loss) {
 	if as == Ordinary && os.Getuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		cmd.Env = append(cmd.Env, "HOME="+tmp)
-		if err := os.Chown(tmp, nobody, nobody); err != nil {
+		if err := os.Chown(tmp, int(nobody), int(nobody)); err != nil {
 			t.Fatal(err)
 		}
 	}
