@@ -37,17 +37,18 @@ func (t *Totals) add(c *Child, row int, parent Score) {
 	}
 }
 
-// The kinds of [Ledger]: children are told apart by their operator, their model, and these labels.
+// The kinds of [Ledger]: children are told apart by their operator, their model, their proposer, and these labels.
 const (
 	ByOperator    = "operator"
 	BySelector    = "selector"
 	ByInstruction = "instruction"
 	BySettings    = "settings"
 	ByModel       = "model"
+	ByProposer    = "proposer"
 )
 
 // kinds are all of them, in the order in which they are shown.
-var kinds = [...]string{ByOperator, BySelector, ByInstruction, BySettings, ByModel}
+var kinds = [...]string{ByOperator, BySelector, ByInstruction, BySettings, ByModel, ByProposer}
 
 // name returns what the child names of a kind, "" for nothing.
 func (c *Child) name(kind string) string {
@@ -56,6 +57,11 @@ func (c *Child) name(kind string) string {
 		return cmp.Or(Name(c.Operator), PlainRewrite)
 	case ByModel:
 		return Name(c.Model)
+	case ByProposer:
+		if c.Proposer == c.Operator { // an operator alone
+			return ""
+		}
+		return Name(c.Proposer)
 	}
 	return Label(c.Labels[kind])
 }

@@ -20,8 +20,8 @@ type Config struct {
 	Task task.Task // what to improve; required
 	// LLM proposes children; required. A step asks for N at once, so limit the calls in flight with [llm.Limit].
 	LLM llm.LLM
-	// Proposers ask with each of the Operators; nil means LLM alone. Each pair of an operator and a proposer is one that
-	// Policy may draw, under the names of both.
+	// Proposers ask with each of the Operators; nil means LLM alone. The [evolve.Breeder] has each pair of an operator and a
+	// proposer, under the names of both.
 	Proposers []evolve.Proposer
 	// N is how many children a step has, at most evolve.MaxN; 0 means evolve.DefaultN. With a Breadth it is the most
 	// that one has, and 0 means that Breadth alone decides.
@@ -34,8 +34,8 @@ type Config struct {
 	Select  Selector // who breeds; nil means Best
 	// Operators are the ways to make a child, with different names; nil means a plain rewrite of the parent.
 	Operators []Operator
-	// Policy draws the operator of each child, and the proposer; nil means [bandit.BetaThompson]. It is not asked where
-	// there is one.
+	// Policy draws the operator of each child, and with several proposers [bandit.BetaThompson] the one to go with it. nil
+	// means BetaThompson for both at once. Where there is one to draw it is not asked.
 	Policy bandit.Policy
 	// Credit says what a draw of Policy or of Islands was worth to it. It reports false if nothing can be learned. Rewards
 	// are expected in [0, 1] unless the policy says otherwise, and have to be finite. nil means [evolve.Gain].
@@ -99,8 +99,11 @@ func (c Config) withDefaults() Config {
 	if c.plain = len(c.Operators) == 0; c.plain {
 		c.Operators = []Operator{Rewrite{}}
 	}
-	if c.Policy == nil {
+	switch {
+	case c.Policy == nil:
 		c.Policy = &bandit.BetaThompson{}
+	case len(c.Proposers) > 1:
+		c.Policy = pairs{c.Policy, len(c.Proposers), &bandit.BetaThompson{}}
 	}
 	if c.Credit == nil {
 		c.Credit = func(b Birth) (float64, bool) { return evolve.Gain(b.Child, b.Parent.Candidate) }

@@ -76,8 +76,11 @@ func withFaulty(t *testing.T, f *faulty) *population.Population {
 		Select:    population.SelectorFunc(func(from []*population.Member, _ *rand.Rand) *population.Member { f.at("Select"); return from[0] }),
 		Operators: []population.Operator{population.Rewrite{}, faultyOperator{f}},
 		Policy:    faultyPolicy{f, bandit.Random{}},
-		Credit:    func(b population.Birth) (float64, bool) { f.at("Credit"); return evolve.Gain(b.Child, b.Parent.Candidate) },
-		Gates:     []population.Gate{faultyGate{f}}, Memory: []population.Memory{faultyMemory{f}},
+		Credit: func(b population.Birth) (float64, bool) {
+			f.at("Credit")
+			return evolve.Gain(b.Child, b.Parent.Candidate)
+		},
+		Gates: []population.Gate{faultyGate{f}}, Memory: []population.Memory{faultyMemory{f}},
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/history"
 )
 
-// Ledgers has a row for each operator, selector, model, instruction and settings that children were made by: by kind
+// Ledgers has a row for each operator, selector, model, proposer, instruction and settings that children were made by: by kind
 // and by name. Names are printable lines of at most 300 bytes, those of labels 200; of each kind the first 1000 have
 // rows, and "others" has the rest. A page of the run's journal shows the same.
 type Ledgers map[string]map[string]Ledger
@@ -101,7 +101,7 @@ func (c *course) take(of evolve.Child, session []evolve.Call, prices history.Pri
 	parent history.Score) {
 	score := scoreOf(of)
 	child = history.Child{Model: history.ModelOf(of.Attempts), Cost: prices.Call(of.Attempts), Improved: c.Take(score),
-		Proposal: books.Proposal{Operator: of.Operator, Labels: of.Labels, Valid: score.Valid, Score: score.Value}}
+		Proposal: books.Proposal{Operator: of.Operator, Proposer: of.Proposer, Labels: of.Labels, Valid: score.Valid, Score: score.Value}}
 	for _, aside := range session {
 		child.Cost = child.Cost.Plus(prices.Call(aside.Attempts))
 		child.Model = cmp.Or(history.ModelOf(aside.Attempts), child.Model)
@@ -154,7 +154,7 @@ func generations(r *evolve.Result) iter.Seq2[int, evolve.Generation] {
 func (a account) ledgers() Ledgers {
 	all := Ledgers{}
 	for _, kind := range []string{history.ByOperator, history.BySelector, history.ByInstruction, history.BySettings,
-		history.ByModel} {
+		history.ByModel, history.ByProposer} {
 		for _, t := range a.By(kind) {
 			row := Ledger{Children: t.Children, Calls: t.Cost.Calls, Valid: t.Valid, FLOPs: t.Cost.FLOPs, Improved: t.Improved,
 				Lift: t.Lifts.In(a.All().Lifts), Lifted: t.Lifts.N}
@@ -168,7 +168,8 @@ func (a account) ledgers() Ledgers {
 			all[kind][t.Name] = row
 		}
 	}
-	named := len(all[history.BySelector])+len(all[history.ByInstruction])+len(all[history.BySettings]) > 0 ||
+	named := len(all[history.BySelector])+len(all[history.ByInstruction])+len(all[history.BySettings])+
+		len(all[history.ByProposer]) > 0 ||
 		len(all[history.ByModel]) > 1
 	if !named && !a.Named() {
 		return nil

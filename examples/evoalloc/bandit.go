@@ -10,7 +10,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -83,9 +82,9 @@ func runBandit(ctx context.Context, args []string) error {
 	}
 	return search{
 		Options: &b.Options, standIn: offline.Config{Prose: 1},
-		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
+		arms: func(t task.Task, who cli.Proposing) ([]evolve.Arm, error) {
 			return evolve.GreedyArms(evolve.GreedyConfig{
-				Task: t, LLM: model, N: b.N, Breadth: b.Children(), Seed: seeds[0], Strict: b.Strict,
+				Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: b.N, Breadth: b.Children(), Seed: seeds[0], Strict: b.Strict,
 			}, b.arms)
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {

@@ -9,7 +9,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
-	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -42,8 +41,8 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 	}
 	return search{
 		Options: &o.Options, standIn: offline.Config{Prose: 1}, guard: o.Guarded,
-		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
-			arm, err := newGreedy(&o.Options, &o.Search, t, model)
+		arms: func(t task.Task, who cli.Proposing) ([]evolve.Arm, error) {
+			arm, err := newGreedy(&o.Options, &o.Search, t, who)
 			return []evolve.Arm{arm}, err
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {
@@ -57,14 +56,14 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 }
 
 // newGreedy returns greedy search, by mean scores if scores are noisy.
-func newGreedy(o *cli.Options, s *cli.Search, t task.Task, model llm.LLM) (evolve.Arm, error) {
+func newGreedy(o *cli.Options, s *cli.Search, t task.Task, who cli.Proposing) (evolve.Arm, error) {
 	if s.Noisy {
 		return population.New(population.Config{
-			Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order, Noise: s.Noise(),
+			Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy(), N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order, Noise: s.Noise(),
 		})
 	}
 	return evolve.NewGreedy(evolve.GreedyConfig{
-		Task: t, LLM: model, N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order, Strict: o.Strict,
+		Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order, Strict: o.Strict,
 	})
 }
 

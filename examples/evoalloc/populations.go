@@ -18,7 +18,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/peers"
-	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -205,10 +204,13 @@ func runPopulations(ctx context.Context, args []string) error {
 }
 
 // arms returns the searches, with consecutive seeds.
-func (p *populationsOptions) arms(t task.Task, model llm.LLM) (arms []evolve.Arm, err error) {
+func (p *populationsOptions) arms(t task.Task, who cli.Proposing) (arms []evolve.Arm, err error) {
+	if who.Weights != nil {
+		return nil, cli.Usagef("--model %q: weights have an effect with greedy and bandit alone", p.Model)
+	}
 	for i, peer := range p.like {
 		s, err := peer.Arm(peers.Setting{
-			Task: t, LLM: model, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order,
+			Task: t, LLM: who.LLM, Proposers: who.Proposers, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order,
 			Noise: p.Noise(), Strict: p.Strict, OwnTemperature: p.Given("temperature"),
 		}, func(cfg population.Config) (population.Config, error) {
 			if p.Show[task.ShowAttempts] > 0 {

@@ -25,7 +25,7 @@ type search struct {
 	guard func(task.Task, eval.Evaluator) eval.Evaluator
 	// tries prepares what scores the tries of agents, under the limit on evaluations; nil means no agents.
 	tries func(ctx context.Context, t task.Task, limit func(eval.Evaluator) eval.Evaluator) error
-	arms  func(t task.Task, model llm.LLM) ([]evolve.Arm, error)
+	arms  func(t task.Task, who cli.Proposing) ([]evolve.Arm, error)
 	audit func(t task.Task) (*evolve.Audit, error) // nil means none
 	// decides returns what decides the run besides the task, the model and the flags of all searches.
 	decides func(arms []evolve.Arm) journal.Fingerprint
@@ -56,7 +56,7 @@ type allocation struct {
 func (s search) run(ctx context.Context) error {
 	cli.OutlivePipes()
 	// The model first, since mistakes in its flags are cheap to find.
-	spec, model, err := open.Model(s.Options, s.standIn)
+	spec, who, err := open.Model(s.Options, s.standIn)
 	if err != nil {
 		return err
 	}
@@ -66,11 +66,14 @@ func (s search) run(ctx context.Context) error {
 	}
 	defer end()
 	if s.KeepSampling(s.form(t, spec, nil, nil).path()) {
-		if spec, model, err = open.Model(s.Options, s.standIn); err != nil {
+		if spec, who, err = open.Model(s.Options, s.standIn); err != nil {
 			return err
 		}
 	}
-	model = llm.Retry(llm.Limit(model, s.ParallelLLM), llm.RetryConfig{Outage: s.Outage, Notice: cli.Notice})
+	limit := llm.Limit(who.LLM, s.ParallelLLM).(interface{ Around(llm.LLM) llm.LLM }) // of all models together
+	who = who.Under(func(l llm.LLM) llm.LLM {
+		return llm.Retry(limit.Around(l), llm.RetryConfig{Outage: s.Outage, Notice: cli.Notice})
+	})
 	scorer, leave, err := remote.Evaluator(ctx, s.Options, t) // the task itself, unless workers score (--nats)
 	if err != nil {
 		return err
@@ -88,18 +91,18 @@ func (s search) run(ctx context.Context) error {
 	if s.guard != nil {
 		scorer = s.guard(t, scorer)
 	}
-	return s.runTask(ctx, spec, model, task.WithEvaluator(t, scorer))
+	return s.runTask(ctx, spec, who, task.WithEvaluator(t, scorer))
 }
 
-// runTask makes the run of a task by a model, saves its result and prints a summary.
-func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t task.Task) error {
+// runTask makes the run of a task by who proposes, saves its result and prints a summary.
+func (s search) runTask(ctx context.Context, spec llm.Model, who cli.Proposing, t task.Task) error {
 	asked, err := s.Models(spec)
 	if err != nil {
 		return err
 	}
 	path := s.form(t, spec, asked, nil).path()
 	s.KeepTies(path)
-	arms, err := s.arms(t, model)
+	arms, err := s.arms(t, who)
 	if err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 	if s.tables != nil {
 		s.tables(result, file.searches)
 	}
-	s.Summarize(model, asked, result, file.cost, file.ledgers)
+	s.Summarize(who.LLM, asked, result, file.cost, file.ledgers)
 	cli.PrintAudits(file.searches...)
 	return files.Finish(ctx, cli.Saved{Body: file.body, HeldOut: file.heldOut, Model: spec}, result, err)
 }

@@ -14,13 +14,22 @@ import (
 // drawn over three orders of magnitude, relative to the number or absolute, normal or Cauchy. Integers mostly stay
 // integers, as they often count things. Those that stand in lists of numbers are changed more readily, and zeros among
 // them become real.
-func Numbers(program string, syn lex.Language, d Draw) string {
+//
+// A temper keeps to a part of that. Small and Large take the small and the large steps alone, and Splicing sets numbers to
+// others of the program.
+func Numbers(program string, syn lex.Language, d Draw, temper Temper) string {
 	before := syn.Literals(program)
 	if len(before) == 0 {
 		return program
 	}
 	e := editor{Draw: d, now: slices.Clone(before)}
 	size, unit, relative, noise := e.scale(3), e.unit(), e.Chance(0.4), e.NormFloat64
+	switch temper {
+	case Small:
+		size = math.Pow(size, 0.5) / 100
+	case Large:
+		size = math.Pow(size, 1.0/3)
+	}
 	if e.Chance(0.5) {
 		noise = func() float64 { return min(max(math.Tan(math.Pi*(e.Float64()-0.5)), -20), 20) }
 	}
@@ -34,7 +43,7 @@ func Numbers(program string, syn lex.Language, d Draw) string {
 		switch l := e.now[i]; {
 		case l.Integer && !blank && !e.Chance(turnReal[l.Role]):
 			e.set(i, e.stepInteger(l))
-		case !l.Integer && e.Chance(0.05):
+		case temper == Splicing, !l.Integer && e.Chance(0.05):
 			e.set(i, before[e.IntN(len(before))].Value)
 		case relative && l.Value != 0:
 			e.set(i, l.Value*math.Exp(size*noise()))
@@ -44,6 +53,16 @@ func Numbers(program string, syn lex.Language, d Draw) string {
 	}
 	return lex.Rewrite(program, before, e.now)
 }
+
+// A Temper is how bold changes are; "" means of every kind.
+type Temper string
+
+// The tempers.
+const (
+	Small    Temper = "small"
+	Large    Temper = "large"
+	Splicing Temper = "splice"
+)
 
 // An editor changes the numbers of one program.
 type editor struct {

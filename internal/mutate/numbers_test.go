@@ -18,10 +18,11 @@ func FuzzNumbers(f *testing.F) {
 	}
 	f.Add("'''1''' # 2\n3", uint8(1), uint64(2))
 	all := []lex.Language{lex.JavaScript, lex.Python, lex.Go, lex.Likely("c", "")}
+	tempers := []Temper{"", Small, Large, Splicing}
 	f.Fuzz(func(t *testing.T, src string, which uint8, seed uint64) {
 		syn := all[int(which)%len(all)]
 		before := syn.Literals(src)
-		got := Numbers(src, syn, Draw{rand.New(rand.NewPCG(seed, 1))})
+		got := Numbers(src, syn, Draw{rand.New(rand.NewPCG(seed, 1))}, tempers[which/4%4])
 		if utf8.ValidString(src) && !regexp.MustCompile(pattern(src, before)).MatchString(got) {
 			t.Fatalf("Numbers of %q changed more than numbers: %q", src, got)
 		}

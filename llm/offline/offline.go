@@ -44,6 +44,9 @@ type Config struct {
 	// Latency is the time of each reply; 0 means at once.
 	Latency time.Duration
 
+	// Temper is how bold its changes of numbers are: "small" or "large" steps, "splice" for values of other numbers of the
+	// program; "" means of every kind.
+	Temper string
 	// Prose is the share of replies to programs in blocks without a language, such as prompts, that change whole lines: a
 	// sentence that the request quotes (in a line that begins with ">", as feedback does) is added, or a line is removed,
 	// replaced or moved. The meaning of sentences plays no part. 0 means none.
@@ -90,6 +93,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("offline: Config.Model.Timeout is %v: need 0 for the default, or more", c.Model.Timeout)
 	case math.IsNaN(c.Broken) || c.Broken > 1:
 		return fmt.Errorf("offline: Config.Broken is %v: need a share of replies, at most 1", c.Broken)
+	case !slices.Contains([]string{"", "small", "large", "splice"}, c.Temper):
+		return fmt.Errorf("offline: Config.Temper is %q: it is small, large, splice, or \"\" for all", c.Temper)
 	case c.Latency < 0:
 		return fmt.Errorf("offline: Config.Latency is %v: need at least 0", c.Latency)
 	case !(c.Prose >= 0 && c.Prose <= 1):
@@ -135,6 +140,9 @@ func (m *Model) String() string {
 	fmt.Fprintf(&b, "offline(%v, broken %g, latency %v", m.cfg.Model, max(m.cfg.Broken, 0), m.cfg.Latency)
 	if m.cfg.Prose != 0 {
 		fmt.Fprintf(&b, ", prose %g", m.cfg.Prose)
+	}
+	if c := m.cfg.Temper; c != "" {
+		fmt.Fprintf(&b, ", %s", c)
 	}
 	return b.String() + ")"
 }

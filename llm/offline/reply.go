@@ -74,7 +74,7 @@ func (c Config) change(p Program, message string, d mutate.Draw) (text string, a
 	if c.Prose > 0 && p.Language == "" && d.Chance(c.Prose) {
 		return mutate.Prose(p.Text, fence.Outside(message), d), true
 	}
-	return mutate.Numbers(p.Text, lex.Likely(p.Language, p.Text), d), false
+	return mutate.Numbers(p.Text, lex.Likely(p.Language, p.Text), d, mutate.Temper(c.Temper)), false
 }
 
 // source returns the stream of random numbers that req's seed and messages address.

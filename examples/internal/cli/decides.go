@@ -34,7 +34,7 @@ func (o *Options) Settings(models []llm.Model) string {
 		list = append(list, "fields of requests "+extra.String())
 	}
 	if _, shares, err := weighted(o.Model); err == nil && shares != nil {
-		list = append(list, fmt.Sprintf("shares %g", []float64(shares)))
+		list = append(list, fmt.Sprintf("shares %g", shares))
 	}
 	return strings.Join(list, "; ")
 }
@@ -42,6 +42,9 @@ func (o *Options) Settings(models []llm.Model) string {
 // DecidedBy adds to fp the models that a run asks, of which spec stands for all.
 func (o *Options) DecidedBy(fp journal.Fingerprint, spec llm.Model, asked []llm.Model) {
 	fp["model"], fp[settings] = spec.String(), o.Settings(asked)
+	if own := o.asked(); own != "" {
+		fp["asked for"] = own
+	}
 }
 
 // fingerprint is what decides a run of t.

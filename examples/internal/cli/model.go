@@ -13,14 +13,22 @@ import (
 	"github.com/evoalloc/evoalloc/llm/pool"
 )
 
-// Offline reports whether the model is the stand-in.
-func (o *Options) Offline() bool { return o.Model == offline.Nominal().Key }
+// Offline reports whether all models are stand-ins.
+func (o *Options) Offline() bool {
+	keys, _, _ := weighted(o.Model) // what is wrong, specs says
+	return !slices.ContainsFunc(keys, func(key string) bool { return !isOffline(key) })
+}
 
-func isOffline(key string) bool { return key == offline.Nominal().Key }
+// isOffline reports whether key is that of the stand-in, or of one of a temper.
+func isOffline(key string) bool {
+	name, _, _ := strings.Cut(key, "-")
+	return name == offline.Nominal().Key
+}
 
 // asksOffline reports whether the stand-in is among the models.
 func (o *Options) asksOffline() bool {
-	return slices.ContainsFunc(strings.Split(o.Model, ","), isOffline)
+	keys, _, _ := weighted(o.Model)
+	return slices.ContainsFunc(keys, isOffline)
 }
 
 // checkModel refuses flags without effect, which would hide a mistake, and keys that cannot name a folder of results.

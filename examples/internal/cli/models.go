@@ -11,49 +11,70 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/llm/ensemble"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
 )
 
-// Connect returns the model that the flags name, at endpoints that connect opens, and the model that its calls are
-// charged as. If there are several models, a bandit draws one for each call, and learns from the children's scores;
-// with weights each has its share of the calls. Wrong flags are a [UsageError].
-func (o *Options) Connect(connect func(m llm.Model, base string) (llm.LLM, error)) (llm.Model, llm.LLM, error) {
+// Connect returns who proposes by the flags, at endpoints that connect opens, and the model that calls are charged as.
+// Wrong flags are a [UsageError].
+func (o *Options) Connect(connect func(m llm.Model, base string) (llm.LLM, error)) (spec llm.Model, p Proposing, err error) {
 	specs, err := o.specs()
 	if err != nil {
-		return llm.Model{}, nil, err
+		return spec, p, err
 	}
-	var members []ensemble.Member
+	var models []evolve.Proposer
 	for _, m := range specs {
 		bases, err := o.bases(m.Key, specs)
 		if err != nil {
-			return llm.Model{}, nil, err
+			return spec, p, err
 		}
 		l, err := Endpoints(bases, o.ParallelLLM, func(base string) (llm.LLM, error) { return connect(m, base) })
 		if err != nil {
-			return llm.Model{}, nil, err
+			return spec, p, err
 		}
-		members = append(members, ensemble.Member{Model: m, LLM: l})
+		models = append(models, evolve.Proposer{Name: m.Key, LLM: l})
 	}
-	if len(members) == 1 {
-		return specs[0], members[0].LLM, nil
+	return o.of(specs, models)
+}
+
+// StandIn returns the stand-ins that --model names, each of a temper, in the place of models.
+func (o *Options) StandIn(of offline.Config) (spec llm.Model, p Proposing, err error) {
+	specs, err := o.specs()
+	if err != nil {
+		return spec, p, err
 	}
-	var policy bandit.Policy = bandit.WithFloor(&bandit.GaussianThompson{Sigma: 0.4}, 0.05) // none is excluded for good
-	if _, shares, err := weighted(o.Model); err != nil {
-		return llm.Model{}, nil, err
-	} else if shares != nil {
-		policy = shares
+	var models []evolve.Proposer
+	for i, m := range specs {
+		of.Model, of.Latency = offline.Nominal(), o.Latency
+		of.Model.Key = m.Key
+		_, of.Temper, _ = strings.Cut(m.Key, "-")
+		l, err := offline.New(of)
+		if err != nil {
+			return spec, p, err
+		}
+		specs[i] = o.Asked(l.Spec())
+		specs[i].Price = m.Price
+		models = append(models, evolve.Proposer{Name: m.Key, LLM: l})
 	}
-	e, err := ensemble.New(ensemble.Config{Members: members, Policy: policy})
-	return together(specs), e, err
+	return o.of(specs, models)
+}
+
+// of returns who proposes with these models, and what calls are charged as that do not name theirs.
+func (o *Options) of(specs []llm.Model, models []evolve.Proposer) (spec llm.Model, p Proposing, err error) {
+	_, weights, err := weighted(o.Model)
+	if err != nil {
+		return spec, p, err
+	}
+	p, err = o.proposing(models, weights)
+	return together(specs), p, err
 }
 
 // weighted returns the keys of --model and the share of each; without weights it has no shares.
-func weighted(models string) (keys []string, shares bandit.Shares, err error) {
+func weighted(models string) (keys []string, shares []float64, err error) {
 	for word := range strings.SplitSeq(models, ",") {
 		key, weight, has := strings.Cut(word, "=")
 		keys = append(keys, strings.TrimSpace(key))
@@ -130,8 +151,8 @@ func (o *Options) specs() (specs []llm.Model, err error) {
 			return nil, err
 		}
 		switch {
-		case len(keys) > 1 && m.Key == offline.Nominal().Key:
-			return nil, Usagef("--model %q: %s needs no endpoint and stands for one model: name it alone", o.Model, m.Key)
+		case o.asksOffline() && !o.Offline():
+			return nil, Usagef("--model %q: stand-ins need no endpoint, so name them without others", o.Model)
 		case slices.ContainsFunc(specs, func(s llm.Model) bool { return s.Key == m.Key }):
 			return nil, Usagef("--model %q: %s stands there twice; replicas of a model are several URLs of --api-base",
 				o.Model, m.Key)
@@ -189,7 +210,7 @@ func complete(m *llm.Model) error {
 	switch {
 	case m.Key == "":
 		return Usagef("--model has an empty key: need one before each comma and after the last")
-	case m.Key == offline.Nominal().Key:
+	case isOffline(m.Key):
 		return nil
 	case m.Name == "" || m.ActiveParams <= 0:
 		return Usagef("unknown model %q: it is one of %s; for another one give --model-name and --params-active",
@@ -239,19 +260,22 @@ func (o *Options) bases(key string, specs []llm.Model) (string, error) {
 	return strings.Join(own, ","), nil
 }
 
-// printModels prints the yield of each of several models, by the ledgers of the result.
-func printModels(of report.Ledgers) {
-	models := of["model"]
-	if len(models) < 2 {
+// printProposers prints what each of several proposers brought, or of several models, by the ledgers of the result.
+func printProposers(of report.Ledgers) {
+	kind := history.ByProposer
+	if len(of[kind]) == 0 {
+		kind = history.ByModel
+	}
+	if len(of[kind]) < 2 {
 		return
 	}
 	var rows [][]string
-	for _, name := range slices.Sorted(maps.Keys(models)) {
-		l := models[name]
+	for _, name := range slices.Sorted(maps.Keys(of[kind])) {
+		l := of[kind][name]
 		rows = append(rows,
 			[]string{name, fmt.Sprint(l.Calls), fmt.Sprint(l.Valid), fmt.Sprint(l.Improved), fmt.Sprintf("%.4g", l.FLOPs)})
 	}
-	Table([]string{"model", "calls", "valid", "better", "FLOPs"}, rows)
+	Table([]string{kind, "calls", "valid", "better", "FLOPs"}, rows)
 	Printf("\n")
 }
 

@@ -44,7 +44,7 @@ func TestRequestsHaveWhatTheFlagsSay(t *testing.T) {
 			t.Fatal(err)
 		}
 		req := llm.Request{Seed: 7, Messages: []llm.Message{{Role: llm.User, Content: "hi"}}}
-		if _, err := l.Generate(t.Context(), req); err != nil {
+		if _, err := l.LLM.Generate(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}
 		if header != want.header || !strings.Contains(got, want.has) {

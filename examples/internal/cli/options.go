@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +35,8 @@ const treeTimeout = 5 * time.Minute
 type Options struct {
 	Task         string
 	Cases        string
-	Prompt       string
+	Prompt       words
+	Operators    words
 	Scorer       string
 	Runtime      string
 	Hints        bool
@@ -144,7 +147,10 @@ func (o *Options) registerTask(fs *flag.FlagSet) {
 	fs.StringVar(&o.Cases, "cases", "",
 		"with --task text: a `file` of cases (default: the built-in ones)\n"+
 			"A case is a JSON object on a line, with input, want, id and set.")
-	fs.StringVar(&o.Prompt, "prompt", "", "with --task text: a `file` with the prompt to begin with")
+	fs.Var(&o.Prompt, "prompt", "a `file` with what the model is asked for; of several a bandit draws one for each child\n"+
+		"With --task text it has the prompt to begin with.")
+	fs.Var(&o.Operators, "operators", "what the model is asked for: `NAME`,... of which a bandit draws one for each child\n"+
+		"Names are "+strings.Join(slices.Sorted(maps.Keys(operators)), ", ")+".")
 	fs.StringVar(&o.Scorer, "scorer", "",
 		"with --cases: a `folder` with an evaluator.py that scores replies\n"+
 			"It scores a JSON file of input, want and reply; the prompt to begin with is initial_program.txt. "+
@@ -166,7 +172,8 @@ func (o *Options) registerModel(fs *flag.FlagSet) {
 	fs.StringVar(&o.Model, "model", offline.Nominal().Key,
 		"the model: "+strings.Join(modelKeys(), ", ")+"; or another one\n"+
 			"Any other `key` needs --model-name and --params-active. Of several, separated by commas, a bandit "+
-			"draws one for each call; with weights, a=0.8,b=0.2, each has its share.")
+			"draws one for each child; with weights, a=0.8,b=0.2, each has its share. Stand-ins of a temper are "+
+			"offline-small, offline-large and offline-splice.")
 	fs.StringVar(&o.ModelName, "model-name", "",
 		"what the endpoint calls the model, or each of several, separated by commas (default: by --model)")
 	fs.Var(&o.ActiveParams, "params-active",

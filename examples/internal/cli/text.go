@@ -23,7 +23,7 @@ const textKey = "text"
 // checkText finds flags of that task that would have no effect.
 func (o *Options) checkText() error {
 	for _, name := range []string{"cases", "prompt", "scorer"} {
-		if o.Task != textKey && o.given[name] {
+		if o.Task != textKey && o.given[name] && name != "prompt" {
 			return Usagef("--%s has no effect on the task %s: it is for --task text", name, o.Task)
 		}
 	}
@@ -32,7 +32,9 @@ func (o *Options) checkText() error {
 		return Usagef("--runtime has no effect on --task text: its programs are prompts, which a model answers by")
 	case o.Scorer != "" && o.Cases == "":
 		return Usagef("--scorer has no effect without --cases: the built-in cases have a scorer")
-	case o.Cases != "" && o.Prompt == "" && o.Scorer == "":
+	case o.Task == textKey && len(o.Prompt) > 1:
+		return Usagef("--prompt is given %d times: a search of --task text begins with one prompt", len(o.Prompt))
+	case o.Cases != "" && len(o.Prompt) == 0 && o.Scorer == "":
 		return Usagef("--cases needs a prompt to begin with: --prompt with a file, or --scorer with a folder that has one")
 	}
 	return nil
@@ -51,8 +53,8 @@ func (o *Options) text() (task.Task, error) {
 			return nil, err
 		}
 	}
-	if o.Prompt != "" {
-		prompt, err := os.ReadFile(o.Prompt)
+	if len(o.Prompt) > 0 {
+		prompt, err := os.ReadFile(o.Prompt[0])
 		if err != nil {
 			return nil, &UsageError{fmt.Errorf("--prompt: %w", err)}
 		}
@@ -121,13 +123,13 @@ func (o *Options) target() (llm.LLM, error) {
 	if strings.Contains(o.Model, ",") {
 		return nil, Usagef("--model %q: the cases of --task %s are answered by one model: name one", o.Model, textKey)
 	}
-	_, l, err := o.Connect(func(m llm.Model, base string) (llm.LLM, error) {
+	_, who, err := o.Connect(func(m llm.Model, base string) (llm.LLM, error) {
 		return openai.New(o.Client(m, base))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return llm.Retry(llm.Limit(l, o.ParallelLLM), llm.RetryConfig{Outage: o.Outage, Notice: Notice}), nil
+	return llm.Retry(llm.Limit(who.LLM, o.ParallelLLM), llm.RetryConfig{Outage: o.Outage, Notice: Notice}), nil
 }
 
 // ownCases puts the cases and the scorer that the flags name in the place of the built-in ones. The scorer's initial

@@ -68,18 +68,11 @@ func unbounded(ctx context.Context, o *cli.Options) (t task.Task, end func() err
 
 // Model returns who proposes, and what its calls are charged as. standIn says what the offline model can do, if it is
 // that.
-func Model(o *cli.Options, standIn offline.Config) (spec llm.Model, model llm.LLM, err error) {
+func Model(o *cli.Options, standIn offline.Config) (spec llm.Model, who cli.Proposing, err error) {
 	if o.Offline() {
-		standIn.Latency = o.Latency
-		stand, err := offline.New(standIn)
-		if err != nil {
-			return spec, nil, err
-		}
-		spec = o.Asked(stand.Spec())
-		spec.Price, err = o.Price(spec.Key)
-		return spec, stand, err
+		return o.StandIn(standIn)
 	}
-	// One client, a pool of clients where there are several URLs, or an ensemble where there are several models.
+	// Of each model one client, or a pool of clients where there are several URLs.
 	return o.Connect(func(m llm.Model, base string) (llm.LLM, error) {
 		return openai.New(o.Client(m, base))
 	})

@@ -22,6 +22,7 @@ import (
 type Setting struct {
 	Task           task.Task // required
 	LLM            llm.LLM   // required
+	Proposers      []evolve.Proposer
 	N              int
 	Seed           uint32
 	Breadth        evolve.Breadth
@@ -39,7 +40,7 @@ type Setting struct {
 // config returns a greedy search with the setting.
 func (s Setting) config() population.Config {
 	c := population.Config{
-		Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise,
+		Task: s.Task, LLM: s.LLM, Proposers: s.Proposers, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise,
 		OnChild: s.OnChild}
 	if s.Strict && s.Noise == nil { // with a Noise the default keeps several, and the older one at a tie
 		c.Archive = population.Top(1)

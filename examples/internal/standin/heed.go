@@ -56,14 +56,14 @@ func (w wish) rewrite(program string, syn lex.Language, d mutate.Draw) (text str
 		return strings.Join(slices.Delete(lines, at, at+1), ""), true
 	case w.bold && !w.numbers:
 		swapped, altered := mutate.Swap(program, d)
-		return mutate.Numbers(swapped, syn, d), altered
+		return mutate.Numbers(swapped, syn, d, ""), altered
 	}
-	return mutate.Numbers(program, syn, d), false
+	return mutate.Numbers(program, syn, d, ""), false
 }
 
 // editLine changes one line of a program: its numbers, or it takes the line out.
 func editLine(lines []string, i int, syn lex.Language, d mutate.Draw) string {
-	changed := mutate.Numbers(lines[i], syn, d)
+	changed := mutate.Numbers(lines[i], syn, d, "")
 	if changed == lines[i] || d.Chance(0.3) {
 		changed = ""
 	}

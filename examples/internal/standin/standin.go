@@ -68,7 +68,7 @@ func (a Abilities) read(message string, r *rand.Rand) offline.Plan {
 		if cross && len(shown) > 1 && d.Chance(a.Splice) {
 			spliced := mutate.Splice(p.Text, shown[(i+1+d.IntN(len(shown)-1))%len(shown)].Text, d)
 			if d.Chance(0.5) {
-				spliced = mutate.Numbers(spliced, syn, d)
+				spliced = mutate.Numbers(spliced, syn, d, "")
 			}
 			return spliced, true
 		}

@@ -104,14 +104,14 @@ func newPlan(ctx context.Context, o *options) (p sweep.Plan, end func(), err err
 		return p, end, err
 	}
 	for _, one := range models {
-		spec, model, err := open.Model(one, o.standIn().Config())
+		spec, who, err := open.Model(one, o.standIn().Config())
 		if err != nil {
 			return p, end, err
 		}
 		if one.Offline() {
 			p.Fingerprint["offline"] = o.standIn().String()
 		}
-		p.Models = append(p.Models, sweep.Model{Spec: spec, LLM: model, Settings: one.Settings([]llm.Model{spec})})
+		p.Models = append(p.Models, sweep.Model{Spec: spec, LLM: who.LLM, Settings: one.Settings([]llm.Model{spec})})
 	}
 	return p, end, nil
 }
