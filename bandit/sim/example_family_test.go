@@ -53,6 +53,8 @@ func ExampleFamilies() {
 	// ideas         0.22 0.60
 	// exchangeable  0.26 0.40
 	// rare-luck     0.33 0.57
+	// gemini        1.00 1.00
+	// gemini-digits 0.92 1.00
 }
 
 // A family of one's own from a formula: arm by arm another chance to close a tenth of the gap to 1.

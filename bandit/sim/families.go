@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Families returns the families of this package, each a *[Formula]. The arms of
+// Families returns the families of this package, each a *[Formula] but for the last two, each a *[Traced]. The arms of
 //
 //	heavy-tail     rise in jumps of very different size, ever more rarely
 //	plateaus       stop for ever, seven in ten of them
@@ -19,6 +19,8 @@ import (
 //	ideas          tune an idea each, of very different worth; one child in five is invalid
 //	exchangeable   do not differ, and rise in jumps of like size
 //	rare-luck      do not differ, and rise in rare jumps of very different size
+//	gemini         are fitted to scores of two language models
+//	gemini-digits  are those, scored by how many digits of the best known are right
 //
 // The constants of bandit.ExpectedImprovement and bandit.Challenge were chosen on most of them, so claims for these
 // need other families.
@@ -27,8 +29,10 @@ func Families() []Family {
 	for _, f := range families {
 		all = append(all, f)
 	}
-	return all
+	return append(all, gemini, geminiDigits)
 }
+
+var gemini, geminiDigits = newGemini("gemini", false), newGemini("gemini-digits", true)
 
 var families = []*Formula{
 	{"heavy-tail", 0.3, heavyTail},
@@ -44,12 +48,13 @@ var families = []*Formula{
 }
 
 // Named returns the family of [Families] with a name. It panics if there is none.
-func Named(name string) *Formula {
-	i := slices.IndexFunc(families, func(f *Formula) bool { return f.Name == name })
+func Named(name string) Family {
+	all := Families()
+	i := slices.IndexFunc(all, func(f Family) bool { return f.String() == name })
 	if i < 0 {
 		panic(fmt.Sprintf("sim: no family is named %q: names are those of Families", name))
 	}
-	return families[i]
+	return all[i]
 }
 
 // heavyTail improves with chance min(½, λ/(s + 4)) by child number s, where λ = 2·exp(0.7·z) per arm and z is standard

@@ -26,8 +26,8 @@ func TestFamilies(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 10 {
-		t.Errorf("%d families, want 10", len(names))
+	if len(names) != 12 {
+		t.Errorf("%d families, want 12", len(names))
 	}
 	if Named("linear") != Families()[5] { // so settings can be compared
 		t.Error("a family is not equal to itself")
@@ -65,7 +65,7 @@ func TestArmsDiffer(t *testing.T) {
 
 // A generation of N children of a formula is N generations of one.
 func TestGenerationsOfMany(t *testing.T) {
-	for _, f := range Families() {
+	for _, f := range families {
 		one, eight := f.Arm(Address{Seed: 3, Rounds: 160}), f.Arm(Address{Seed: 3, N: 8, Rounds: 20})
 		for n, score := range eight {
 			if score != one[8*n] {

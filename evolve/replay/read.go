@@ -2,8 +2,10 @@ package replay
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,6 +54,32 @@ func readFile(path string) (Log, error) {
 		return Log{}, fmt.Errorf("%w, in %s", err, filepath.Base(path))
 	}
 	return l, nil
+}
+
+// ReadScores reads groups of searches from lists of scores by arm (see docs/reference.md), in order of their names. It
+// returns none for a result file.
+func ReadScores(path string) ([]Log, error) {
+	var f struct{ Groups map[string][][]float64 } // null is 0
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	var groups []Log
+	for _, name := range slices.Sorted(maps.Keys(f.Groups)) {
+		l := Log{Task: name}
+		for i, scores := range f.Groups[name] {
+			best := []float64{0}
+			for n, score := range scores {
+				best = append(best, max(best[n], score))
+			}
+			l.Arms = append(l.Arms, Arm{Name: strconv.Itoa(i), Best: best})
+		}
+		groups = append(groups, l)
+	}
+	return groups, nil
 }
 
 // Read reads the result file of a run of this library or of the BaSE paper's code, greedy or bandit (see

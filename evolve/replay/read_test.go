@@ -176,3 +176,32 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Scores by arm are the best so far from 0, where null is a child without a score; a result file has no groups.
+func TestReadScores(t *testing.T) {
+	for text, want := range map[string][][]float64{
+		`{"groups": {"b": [[0.1]], "a": [[null, 0.5, 0.4], []]}}`: {{0, 0, 0.5, 0.5}, {0}, {0, 0.1}},
+		greedyJSON: nil,
+	} {
+		path := filepath.Join(t.TempDir(), "scores.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		groups, err := ReadScores(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [][]float64
+		for _, l := range groups {
+			for _, a := range l.Arms {
+				got = append(got, a.Best)
+			}
+		}
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if _, err := ReadScores(filepath.Join(t.TempDir(), "none.json")); err == nil {
+		t.Error("no error of a file that is not there")
+	}
+}

@@ -44,8 +44,8 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	fs.IntVar(&o.calls, "T", 512, "model calls of a run")
 	fs.IntVar(&o.runs, "runs", 50, "runs of each policy in each family")
 	fs.Uint64Var(&o.seed, "seed", 0, "seed of the first run; the others have those after it")
-	fs.Func("logs", "play over the searches of these result `files` in place of families\nMore may follow the flags. "+
-		"Of one bandit's file it also estimates what other policies would have earned in its rounds.",
+	fs.Func("logs", "play over the searches of result `files`, or groups of scores, in place of families\nMore may "+
+		"follow the flags. Of one bandit's file it also estimates what other policies would have earned in its rounds.",
 		func(path string) error { o.logs = append(o.logs, path); return nil })
 	rest, err := cli.ParseArgs(fs, args)
 	if err != nil {
@@ -130,17 +130,50 @@ func (o *options) simulate(ctx context.Context, contenders []sim.Contender, stdo
 	return table(stdout, title, rows)
 }
 
-// replay plays the policies over logged searches, K of them in another order in each run.
+// replay plays the policies over logged searches.
 func (o *options) replay(ctx context.Context, contenders []sim.Contender, stdout io.Writer) error {
+	if groups, err := replay.ReadScores(o.logs[0]); err == nil && len(groups) > 0 {
+		return o.groups(ctx, contenders, groups, stdout)
+	}
 	l, err := replay.ReadFiles(o.logs...)
 	if err != nil {
 		return cli.Usagef("--logs: %w", err)
 	}
+	cell, err := o.play(ctx, contenders, l)
+	if err != nil {
+		return err
+	}
+	title := fmt.Sprintf("%d of %d logged searches of %s", cell.Setting.Arms, len(l.Arms), l.Task)
+	if err := o.show(cell, title, stdout); err != nil || l.Run == nil || l.Run.Propensities == nil {
+		return err
+	}
+	return estimate(l, cell.Setting, contenders, stdout)
+}
+
+// groups compares the policies by their mean in each group of searches, so that intervals are over groups.
+func (o *options) groups(ctx context.Context, contenders []sim.Contender, logs []replay.Log, stdout io.Writer) error {
+	all := sim.Cell{Entries: make([]sim.Entry, len(contenders)+1)}
+	for _, l := range logs {
+		cell, err := o.play(ctx, contenders, l)
+		if err != nil {
+			return err
+		}
+		all.Start = append(all.Start, sim.Mean(cell.Start).Value)
+		all.Oracle = append(all.Oracle, sim.Mean(cell.Oracle).Value)
+		for i, e := range cell.Entries {
+			all.Entries[i] = sim.Entry{Name: e.Name, Final: append(all.Entries[i].Final, sim.Mean(e.Final).Value)}
+		}
+	}
+	return o.show(all, fmt.Sprintf("%d groups of logged searches", len(logs)), stdout)
+}
+
+// play plays the policies over searches of a log, K of them in another order in each run.
+func (o *options) play(ctx context.Context, contenders []sim.Contender, l replay.Log) (sim.Cell, error) {
 	s := sim.Setting{Arms: min(o.arms, len(l.Arms)), Rounds: o.calls}
 	cell := sim.Cell{Setting: s, Entries: make([]sim.Entry, len(contenders))}
 	for run := range uint64(o.runs) {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return cell, ctx.Err()
 		}
 		arms := make([]replay.Arm, s.Arms)
 		start, oracle := math.Inf(-1), math.Inf(-1)
@@ -153,23 +186,25 @@ func (o *options) replay(ctx context.Context, contenders []sim.Contender, stdout
 			played, err := replay.Play(c.New(s), arms[:cmp.Or(c.Arms, s.Arms)],
 				replay.Config{Calls: o.calls, Seed: o.seed + run})
 			if err != nil {
-				return err
+				return cell, err
 			}
 			e := &cell.Entries[i]
 			e.Name, e.Final = c.Name, append(e.Final, played.Best[len(played.Best)-1])
 		}
 	}
+	cell.Entries = append(cell.Entries, sim.Entry{Name: "hindsight", Final: cell.Oracle})
+	return cell, nil
+}
+
+// show shows how the policies did.
+func (o *options) show(cell sim.Cell, of string, stdout io.Writer) error {
 	rows := [][]string{{"policy", "final best", "above " + o.than}}
 	for _, e := range cell.Entries {
 		rows = append(rows, []string{e.Name, sim.Mean(e.Final).String(),
 			sim.GainOver([]sim.Cell{cell}, e.Name, o.than).Mean.String()})
 	}
-	title := fmt.Sprintf("%d of %d logged searches of %s, T=%d calls, %d runs: gains as a share of what there is to "+
-		"gain [95 %%]", s.Arms, len(l.Arms), l.Task, o.calls, o.runs)
-	if err := table(stdout, title, rows); err != nil || l.Run == nil || l.Run.Propensities == nil {
-		return err
-	}
-	return estimate(l, s, contenders, stdout)
+	of += fmt.Sprintf(", T=%d calls, %d runs: gains as a share of what there is to gain [95 %%]", o.calls, o.runs)
+	return table(stdout, of, rows)
 }
 
 // estimate shows what policies would have earned in the rounds of a bandit's run.

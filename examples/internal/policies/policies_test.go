@@ -79,6 +79,27 @@ func TestLoggedSearches(t *testing.T) {
 	}
 }
 
+// Lists of scores by arm: of two groups, one has a search that finds 0.8 with its second call and one that finds nothing,
+// the other two alike. One alone has the mean of its group, and the best in hindsight the best of it.
+func TestGroupsOfScores(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "scores.json")
+	if err := os.WriteFile(path, []byte(`{"groups": {"a": [[null, 0.8, 0.1], [null, null, null]],
+		"b": [[0.2, 0.1, 0.3], [0.2, 0.1, 0.3]]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := tables(t, "--policies", "one,ucb", "--T", "2", "--runs", "200", "--logs", path)
+	if len(got) != 1 || !strings.HasPrefix(got[0]["hindsight"], "0.500 [") {
+		t.Errorf("%v, want 0.5 in hindsight, the mean of 0.8 and 0.2", got)
+	}
+	// One search has 0.2 in the one group and 0.8 in half of the runs of the other; UCB1 pulls both once.
+	if one := got[0]["one"]; one < "0.27" || one > "0.33" {
+		t.Errorf("one search: %q, want about 0.3", one)
+	}
+	if !strings.HasPrefix(got[0]["ucb"], "0.100 [0.000, 0.200]") {
+		t.Errorf("UCB1: %q, want 0.1, the mean of 0 and 0.2", got[0]["ucb"])
+	}
+}
+
 // A bandit's file has propensities, so what other policies would have earned in its rounds is shown too.
 func TestEstimates(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bandit.json")
