@@ -124,9 +124,6 @@ func (b *BetaThompson) section(draws []betaDraw, first int) {
 	half := (math.Pi/2 - low) / panels / 2
 	for k := panels - 1; k >= 0; k-- {
 		middle := low + (2*k+1)*half
-		if above(draws[first:], c, middle-half) < 1e-10 {
-			continue
-		}
 		most := 0.0
 		for i, x := range b.x {
 			most = max(most, add(draws[first:], c, middle+half*x, half*b.w[i]))
@@ -135,15 +132,6 @@ func (b *BetaThompson) section(draws []betaDraw, first int) {
 			return
 		}
 	}
-}
-
-// above returns at most the chance that any draw is above the angle.
-func above(draws []betaDraw, c, angle float64) (sum float64) {
-	s := math.Sin(angle)
-	for _, d := range draws {
-		sum += float64(len(d.arms)) * (1 - mathext.RegIncBeta(d.alpha, d.beta, min(1, s*s*d.cost/c)))
-	}
-	return sum
 }
 
 // add adds a node to the chances, p_i = ∫ f_i/F_i·Π F_j, and returns the product.

@@ -34,8 +34,7 @@ type Config struct {
 	Select  Selector // who breeds; nil means Best
 	// Operators are the ways to make a child, with different names; nil means a plain rewrite of the parent.
 	Operators []Operator
-	// Policy draws the operator of each child, and with several proposers [bandit.BetaThompson] the one to go with it. nil
-	// means BetaThompson for both at once. Where there is one to draw it is not asked.
+	// Policy draws the pair of each child; nil means [bandit.BetaThompson]. It is not asked where there is one.
 	Policy bandit.Policy
 	// Credit says what a draw of Policy or of Islands was worth to it. It reports false if nothing can be learned. Rewards
 	// are expected in [0, 1] unless the policy says otherwise, and have to be finite. nil means [evolve.Gain].
@@ -99,11 +98,8 @@ func (c Config) withDefaults() Config {
 	if c.plain = len(c.Operators) == 0; c.plain {
 		c.Operators = []Operator{Rewrite{}}
 	}
-	switch {
-	case c.Policy == nil:
+	if c.Policy == nil {
 		c.Policy = &bandit.BetaThompson{}
-	case len(c.Proposers) > 1:
-		c.Policy = pairs{c.Policy, len(c.Proposers), &bandit.BetaThompson{}}
 	}
 	if c.Credit == nil {
 		c.Credit = func(b Birth) (float64, bool) { return evolve.Gain(b.Child, b.Parent.Candidate) }

@@ -34,6 +34,9 @@ type childColumns struct {
 	// evaluation.
 	SD      []float64 `json:"sd,omitempty"`
 	Samples []int     `json:"samples,omitempty"` // 0 for one
+	// Chance and Credit are those of the draw of each child's proposer; nil if none was drawn.
+	Chance []float64  `json:"chance,omitempty"` // 0 for none
+	Credit []*float64 `json:"credit,omitempty"`
 }
 
 // The states of a child.
@@ -79,6 +82,10 @@ func (l *runLog) children(from int) childColumns {
 		c.SD, c.Samples = column(of, func(c *history.Child) float64 { return c.SD }),
 			column(of, func(c *history.Child) int { return c.Samples })
 	}
+	if slices.ContainsFunc(of, func(c history.Child) bool { return c.Propensity > 0 }) {
+		c.Chance, c.Credit = column(of, func(c *history.Child) float64 { return c.Propensity }),
+			column(of, func(c *history.Child) *float64 { return c.Credit })
+	}
 	return c
 }
 
@@ -99,7 +106,9 @@ func scoreOf(c *history.Child) *float64 {
 	return &score
 }
 
-func operatorOf(c *history.Child) string { return cmp.Or(short(c.Operator), history.PlainRewrite) }
+func operatorOf(c *history.Child) string {
+	return cmp.Or(short(c.Operator), short(c.Proposer), history.PlainRewrite)
+}
 
 // modelLabel returns the label of the model that made a child, or -1.
 func (l *runLog) modelLabel(c *history.Child) int {

@@ -42,7 +42,7 @@ func (l *runLog) ledgers(of *history.Ledger) []ledgerTable {
 	}
 	all := of.All().Lifts
 	for _, kind := range []string{history.ByOperator, history.BySelector, history.ByInstruction, history.BySettings,
-		history.ByModel} {
+		history.ByModel, history.ByProposer} {
 		var rows []ledgerRow
 		for _, t := range of.By(kind) {
 			rows = append(rows, newLedgerRow(t.Name, t, all))

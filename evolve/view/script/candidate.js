@@ -36,7 +36,7 @@ function candidateFacts(app, run, row) {
   const parents = c.kin[row].map(p => p < 0 ? 'initial program' : button('#' + c.born[p] + ' (' + score(c.score[p]) +
     ')', () => app.select(p, true), { class: 'link' }));
   const texts = [['Search', armName(run, c.arm[row])], ['Step', grouped(c.step[row])], ['Child', '#' + c.born[row]],
-    ['Operator', label(run, c.operator[row])],
+    ['Operator', label(run, c.operator[row])], ['Drawn', drawn(c, row)],
     ['Model', label(run, c.model[row])], ['Cell', bare(run, c.cell[row])], ['Island', bare(run, c.island[row])],
       ['After', plural(c.calls[row] || 0, 'call')]];
   return [el('dl', { class: 'facts' },
@@ -45,6 +45,11 @@ function candidateFacts(app, run, row) {
     parents.length ? fact(parents.length > 1 ? 'Parents' : 'Parent',
       ...parents.flatMap((p, i) => i ? [' ', p] : [p])) : null),
   c.reason[row] ? el('p', { class: 'bad' }, oneLine(c.reason[row], 1000)) : null];
+}
+
+// drawn says with what chance a child's proposer was drawn, and what its policy learned of that.
+function drawn(c, row) {
+  return c.chance[row] > 0 ? 'chance ' + +c.chance[row].toPrecision(3) + ', credit ' + score(c.credit[row]) : '';
 }
 
 // sampled returns how many samples a score is the mean of, in words.

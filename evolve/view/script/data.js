@@ -12,7 +12,7 @@ const CHILD_STATES = ['valid', 'invalid', 'no program', 'failed', 'abandoned', '
 
 const CHILD_COLUMNS = ['arm', 'pull', 'step', 'index', 'born', 'parents', 'score', 'state', 'operator', 'model', 'cell',
   'island',
-  'program', 'reason', 'time', 'calls', 'tokens', 'flops', 'money', 'sd', 'samples'];
+  'program', 'reason', 'time', 'calls', 'tokens', 'flops', 'money', 'sd', 'samples', 'chance', 'credit'];
 const ROUND_COLUMNS = ['arm', 'prob', 'calls', 'reward', 'over', 'best', 'begin', 'end'];
 
 // whole fills in omitted empty lists, so that no part of the page must check for them.
@@ -21,7 +21,7 @@ function whole(state) {
     state[list] = state[list] || [];
   }
   state.children = columns(state.children, CHILD_COLUMNS);
-  for (const name of ['sd', 'samples']) { // left out where all scores are of one evaluation
+  for (const name of ['sd', 'samples', 'chance', 'credit']) { // left out where no child has them
     if (!state.children[name].length) state.children[name] = state.children.arm.map(() => 0);
   }
   state.rounds = columns(state.rounds, ROUND_COLUMNS);

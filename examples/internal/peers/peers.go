@@ -20,8 +20,9 @@ import (
 
 // A Setting is what a search is told and does not decide. The fields are those of [population.Config].
 type Setting struct {
-	Task           task.Task // required
-	LLM            llm.LLM   // required
+	Task task.Task // required
+	LLM  llm.LLM   // required
+	// Proposers are several models. One bandit over them and the operators is then in the place of the peer's own.
 	Proposers      []evolve.Proposer
 	N              int
 	Seed           uint32
@@ -60,6 +61,9 @@ type Peer struct {
 // Arm returns the search. change, if not nil, returns the configuration in place of the peer's.
 func (p Peer) Arm(s Setting, change func(population.Config) (population.Config, error)) (evolve.Arm, error) {
 	cfg := p.Config(s)
+	if len(s.Proposers) > 1 {
+		cfg.Policy = nil
+	}
 	if change != nil {
 		var err error
 		if cfg, err = change(cfg); err != nil {
