@@ -101,7 +101,7 @@ func (d *driver) reward(p pull, round *Round, gen Generation) (err error) {
 	}
 	if r := round.Reward; (r < 0 || r > 1) && !d.warned && !bandit.AnyScale(d.cfg.Policy) {
 		d.warned = true
-		slog.Warn("evolve: a reward outside of [0, 1]: see bandit.Rescale", "policy", nameOf(d.cfg.Policy), "reward", r)
+		slog.Warn("evolve: a reward outside of [0, 1], where the policy expects it: see bandit.Rescale", "reward", r)
 	}
 	if bad := fault.Guard("Policy.Update", func() { err = d.core.Report(p.ID, round.Reward) }); bad != nil {
 		return bad
