@@ -193,5 +193,8 @@ func (c *Challenge) Update(pull Pull, reward float64) {
 	c.arms[pull.Arm].add(reward, max(pull.Calls, 1))
 }
 
+// AnyScale reports that rewards may be on any scale.
+func (c *Challenge) AnyScale() bool { return true }
+
 // String names the policy and its parameters.
 func (c *Challenge) String() string { return fmt.Sprintf("Challenge(T=%d)", c.T) }

@@ -51,6 +51,8 @@ func (d *discounted) Update(pull Pull, reward float64) {
 	d.Forgetter.Update(pull, reward)
 }
 
+func (d *discounted) AnyScale() bool { return AnyScale(d.Forgetter) }
+
 func (d *discounted) String() string {
 	return fmt.Sprintf("Discounted(%s, %v)", nameOf(d.Forgetter), d.gamma)
 }
@@ -79,5 +81,7 @@ func (f *forgetting) Forget(gamma float64) {
 		p.(Forgetter).Forget(gamma)
 	}
 }
+
+func (f *forgetting) AnyScale() bool { return AnyScale(f.Policy) }
 
 func (f *forgetting) String() string { return nameOf(f.Policy) }

@@ -73,6 +73,9 @@ func (e *EpsilonGreedy) Update(pull Pull, reward float64) { e.seen.Add(pull.Arm,
 // Forget discounts the numbers of pulls by gamma, and so t.
 func (e *EpsilonGreedy) Forget(gamma float64) { e.seen.Discount(gamma) }
 
+// AnyScale reports that rewards may be on any scale.
+func (e *EpsilonGreedy) AnyScale() bool { return true }
+
 // String names the policy and its parameters.
 func (e *EpsilonGreedy) String() string {
 	return fmt.Sprintf("EpsilonGreedy(epsilon=%v, decay=%v)", e.most(), e.Decay)

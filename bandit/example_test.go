@@ -200,7 +200,7 @@ func ExampleChallenge() {
 }
 
 func ExamplePaperEXP3P() {
-	p := &bandit.PaperEXP3P{Max: 2}
+	p := bandit.Normalize(&bandit.PaperEXP3P{}, 0, 2)
 	fmt.Println(p)
 	probs := make([]float64, 2)
 	round := bandit.Round{Open: []bool{true, true}, Pending: []int{0, 0}}
@@ -209,7 +209,7 @@ func ExamplePaperEXP3P() {
 	p.Probs(probs, round)
 	fmt.Printf("%.4f\n", probs)
 	// Output:
-	// PaperEXP3P(eta=0.07, gamma=0.1, min=0, max=2)
+	// Normalize(PaperEXP3P(eta=0.07, gamma=0.1, min=0, max=1), 0, 2)
 	// [0.4775 0.5225]
 }
 
@@ -271,6 +271,27 @@ func ExampleForgetter() {
 	// Output:
 	// 0.793
 	// 0.552
+}
+
+func ExampleRescale() {
+	p := bandit.Rescale(&bandit.GaussianThompson{})
+	p.Update(bandit.Pull{Arm: 0}, -3000) // told as 0
+	p.Update(bandit.Pull{Arm: 1}, -1000) // as 1
+	p.Update(bandit.Pull{Arm: 0}, -2000) // as 0.5
+	probs := make([]float64, 2)
+	p.Probs(probs, bandit.Round{Open: []bool{true, true}, Pending: []int{0, 0}})
+	fmt.Printf("%v\n%.4f\n", p, probs)
+	// Output:
+	// Rescale(GaussianThompson(sigma=0.1, mean=0.5, strength=1))
+	// [0.0000 1.0000]
+}
+
+func ExampleAnyScale() {
+	fmt.Println(bandit.AnyScale(&bandit.UCB1{}), bandit.AnyScale(&bandit.Challenge{}))
+	fmt.Println(bandit.Rescale(&bandit.UCB1{}), bandit.Rescale(&bandit.Challenge{}))
+	// Output:
+	// false true
+	// Rescale(UCB1(c=1.4142135623730951)) Challenge(T=0)
 }
 
 func ExampleNormalize() {

@@ -140,6 +140,9 @@ func (e *ExpectedImprovement) Update(pull Pull, reward float64) {
 	e.arms[pull.Arm].add(reward, max(pull.Calls, 1))
 }
 
+// AnyScale reports that rewards may be on any scale.
+func (e *ExpectedImprovement) AnyScale() bool { return true }
+
 // String names the policy and its parameters.
 func (e *ExpectedImprovement) String() string { return fmt.Sprintf("ExpectedImprovement(T=%d)", e.T) }
 

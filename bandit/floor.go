@@ -9,11 +9,8 @@ import "fmt"
 //
 // where K is the number of open arms, so with at least epsilon/K. That makes a policy that always pulls the
 // best arm epsilon-greedy. It also makes the log fit for off-policy estimates, which need every propensity to
-// be positive. p is told the true propensity. It panics if p is nil or epsilon is not in [0, 1].
+// be positive. p is told the true propensity. It panics if epsilon is not in [0, 1].
 func WithFloor(p Policy, epsilon float64) Policy {
-	if p == nil {
-		panicf("WithFloor of a nil policy")
-	}
 	if !(epsilon >= 0 && epsilon <= 1) {
 		panicf("WithFloor(%v, %v): need a share in [0, 1]", p, epsilon)
 	}
@@ -31,6 +28,8 @@ func (f *floored) Probs(p []float64, r Round) {
 	f.Policy.Probs(p, r)
 	mixUniform(p, r.Open, f.epsilon)
 }
+
+func (f *floored) AnyScale() bool { return AnyScale(f.Policy) }
 
 func (f *floored) String() string {
 	return fmt.Sprintf("WithFloor(%s, %v)", nameOf(f.Policy), f.epsilon)

@@ -14,17 +14,13 @@ import (
 // so the importance weights of each are right although the others drew too. Within a draw they use its random
 // stream one after the other.
 //
-// It panics if a policy is nil, if there is not one weight to a policy, if a weight is negative or not
-// finite, or if they sum to 0.
+// It panics if there is not one weight to a policy, if a weight is negative or not finite, or if they sum to 0.
 func Mix(weights []float64, policies ...Policy) Policy {
 	if len(weights) != len(policies) {
 		panicf("Mix of %d weights and %d policies", len(weights), len(policies))
 	}
 	var sum float64
 	for i, w := range weights {
-		if policies[i] == nil {
-			panicf("Mix: policy %d is nil", i)
-		}
 		if !(w >= 0) {
 			panicf("Mix: weight %v of %v: need a number, at least 0", w, policies[i])
 		}
@@ -64,6 +60,10 @@ func (m *mixed) Update(pull Pull, reward float64) {
 	for _, policy := range m.policies {
 		policy.Update(pull, reward)
 	}
+}
+
+func (m *mixed) AnyScale() bool {
+	return !slices.ContainsFunc(m.policies, func(p Policy) bool { return !AnyScale(p) })
 }
 
 func (m *mixed) String() string {

@@ -69,7 +69,6 @@ func TestMixParameters(t *testing.T) {
 		{"a negative weight", []float64{2, -1}, []bandit.Policy{r, r}, "weight -1 of Random()"},
 		{"no number", []float64{1, math.NaN()}, []bandit.Policy{r, r}, "weight NaN"},
 		{"too large together", []float64{1e308, 1e308}, []bandit.Policy{r, r}, "finite"},
-		{"no policy", []float64{1}, []bandit.Policy{nil}, "policy 0 is nil"},
 	} {
 		wantPanic(t, tt.reason, func() { bandit.Mix(tt.weights, tt.policies...) }, tt.message)
 	}

@@ -13,8 +13,7 @@ import (
 //
 // where K is the number of arms. When its reward x comes in, only the weight of the arm pulled changes:
 //
-//	g = (x − Min)/(Max − Min), clipped to [0, 1]
-//	ĝ = g/(p + γ/2K)
+//	ĝ = g/(p + γ/2K), g = x clipped to [0, 1]
 //	w ← w·exp(η·ĝ)
 //
 // The γ/2K keeps ĝ below 2K/γ at the price of a bias downwards, as in implicit exploration. Weights are kept
@@ -44,9 +43,6 @@ type PaperEXP3P struct {
 	// Gamma is the share γ of uniform exploration; 0 means 0.1. It panics at the first draw if
 	// it is not in (0, 1].
 	Gamma float64
-	// Min and Max are the rewards that count as 0 and as 1; both 0 means [0, 1]. It panics at
-	// the first draw unless Min < Max.
-	Min, Max float64
 
 	logw []float64 // logarithms of the weights
 }
@@ -55,11 +51,7 @@ var _ Forgetter = (*PaperEXP3P)(nil)
 
 // withDefaults returns the parameters alone, with the defaults filled in.
 func (e *PaperEXP3P) withDefaults() PaperEXP3P {
-	f := PaperEXP3P{Eta: cmp.Or(e.Eta, 0.07), Gamma: cmp.Or(e.Gamma, 0.1), Min: e.Min, Max: e.Max}
-	if f.Min == 0 && f.Max == 0 {
-		f.Max = 1
-	}
-	return f
+	return PaperEXP3P{Eta: cmp.Or(e.Eta, 0.07), Gamma: cmp.Or(e.Gamma, 0.1)}
 }
 
 func (e *PaperEXP3P) validate() {
@@ -68,9 +60,6 @@ func (e *PaperEXP3P) validate() {
 	}
 	if !(e.Gamma > 0 && e.Gamma <= 1) {
 		panicf("PaperEXP3P.Gamma is %v: need a number in [0, 1]", e.Gamma)
-	}
-	if !(e.Min < e.Max && finite(e.Max-e.Min)) {
-		panicf("PaperEXP3P.Min and Max are %v and %v: need Min < Max", e.Min, e.Max)
 	}
 }
 
@@ -90,7 +79,7 @@ func (e *PaperEXP3P) Update(pull Pull, reward float64) {
 	}
 	cfg := e.withDefaults()
 	e.logw = grown(e.logw, max(pull.Arms, pull.Arm+1))
-	g := unit(reward, cfg.Min, cfg.Max)
+	g := unit(reward, 0, 1)
 	e.logw[pull.Arm] += cfg.Eta * g / (pull.Prob + cfg.Gamma/(2*float64(len(e.logw))))
 }
 
@@ -102,8 +91,8 @@ func (e *PaperEXP3P) Forget(gamma float64) {
 	}
 }
 
-// String names the policy and its parameters.
+// String names the policy and its parameters, with the range of rewards, as journals have it.
 func (e *PaperEXP3P) String() string {
 	cfg := e.withDefaults()
-	return fmt.Sprintf("PaperEXP3P(eta=%v, gamma=%v, min=%v, max=%v)", cfg.Eta, cfg.Gamma, cfg.Min, cfg.Max)
+	return fmt.Sprintf("PaperEXP3P(eta=%v, gamma=%v, min=0, max=1)", cfg.Eta, cfg.Gamma)
 }

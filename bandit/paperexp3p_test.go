@@ -12,7 +12,7 @@ import (
 
 func TestPaperEXP3PHolds(t *testing.T) {
 	bandittest.Run(t, func() bandit.Policy { return &bandit.PaperEXP3P{} })
-	bandittest.Run(t, func() bandit.Policy { return &bandit.PaperEXP3P{Eta: 5, Gamma: 1e-6, Min: -1, Max: 3} })
+	bandittest.Run(t, func() bandit.Policy { return &bandit.PaperEXP3P{Eta: 5, Gamma: 1e-6} })
 }
 
 // With two arms and the paper's constants ĝ of a first pull is g/(0.5 + 0.025), so a reward of 1
@@ -21,24 +21,22 @@ func TestPaperEXP3P(t *testing.T) {
 	const one, both, even = 0.5299556344260182, 0.5149944469124703, 0.5
 	half := func(arm int) bandit.Pull { return bandit.Pull{Arm: arm, Prob: 0.5} }
 	for _, tt := range []struct {
-		reason   string
-		min, max float64
-		pulls    []bandit.Pull
-		rewards  []float64
-		want     float64 // chance of arm 0
+		reason  string
+		pulls   []bandit.Pull
+		rewards []float64
+		want    float64 // chance of arm 0
 	}{
-		{"no outcome: even", 0, 0, nil, nil, even},
-		{"a reward of 1", 0, 0, []bandit.Pull{half(0)}, []float64{1}, one},
-		{"a reward of 0 leaves the weights", 0, 0, []bandit.Pull{half(0)}, []float64{0}, even},
-		{"the other arm's", 0, 0, []bandit.Pull{half(1)}, []float64{1}, 1 - one},
-		{"scaled from [-1, 3]", -1, 3, []bandit.Pull{half(0)}, []float64{3}, one},
-		{"clipped above", 0, 0, []bandit.Pull{half(0)}, []float64{1e9}, one},
-		{"clipped below", 0, 0, []bandit.Pull{half(0)}, []float64{-1e9}, even},
-		{"two pending drawn at 0.5: the second is not weighed with the chance after the first", 0, 0,
+		{"no outcome: even", nil, nil, even},
+		{"a reward of 1", []bandit.Pull{half(0)}, []float64{1}, one},
+		{"a reward of 0 leaves the weights", []bandit.Pull{half(0)}, []float64{0}, even},
+		{"the other arm's", []bandit.Pull{half(1)}, []float64{1}, 1 - one},
+		{"clipped above", []bandit.Pull{half(0)}, []float64{1e9}, one},
+		{"clipped below", []bandit.Pull{half(0)}, []float64{-1e9}, even},
+		{"two pending drawn at 0.5: the second is not weighed with the chance after the first",
 			[]bandit.Pull{half(0), half(1)}, []float64{1, 0.5}, both},
-		{"the same two the other way round", 0, 0, []bandit.Pull{half(1), half(0)}, []float64{0.5, 1}, both},
+		{"the same two the other way round", []bandit.Pull{half(1), half(0)}, []float64{0.5, 1}, both},
 	} {
-		p := &bandit.PaperEXP3P{Min: tt.min, Max: tt.max}
+		p := &bandit.PaperEXP3P{}
 		ask(p, all(2))
 		for i, pull := range tt.pulls {
 			p.Update(pull, tt.rewards[i])
@@ -153,13 +151,10 @@ func TestPaperEXP3PParameters(t *testing.T) {
 		{"a rate that is none", bandit.PaperEXP3P{Eta: math.NaN()}, "PaperEXP3P.Eta is NaN"},
 		{"more than all exploration", bandit.PaperEXP3P{Gamma: 1.5}, "PaperEXP3P.Gamma is 1.5"},
 		{"less than none", bandit.PaperEXP3P{Gamma: -0.5}, "PaperEXP3P.Gamma is -0.5"},
-		{"no range", bandit.PaperEXP3P{Min: 1, Max: 1}, "PaperEXP3P.Min and Max are 1 and 1"},
-		{"a range upside down", bandit.PaperEXP3P{Min: 1}, "PaperEXP3P.Min and Max are 1 and 0"},
-		{"a range that overflows", bandit.PaperEXP3P{Min: -1e308, Max: 1e308}, "PaperEXP3P.Min and Max"},
 	} {
 		wantPanic(t, tt.reason, func() { ask(&tt.p, all(2)) }, tt.names)
 	}
-	full := &bandit.PaperEXP3P{Eta: 0.07, Gamma: 0.1, Min: 0, Max: 1}
+	full := &bandit.PaperEXP3P{Eta: 0.07, Gamma: 0.1}
 	if a, b := (&bandit.PaperEXP3P{}).String(), full.String(); a != b ||
 		a != "PaperEXP3P(eta=0.07, gamma=0.1, min=0, max=1)" {
 		t.Errorf("zeros print %q and their defaults %q", a, b)

@@ -23,5 +23,8 @@ func (Random) Update(Pull, float64) {}
 // Forget does nothing, as nothing was learned.
 func (Random) Forget(float64) {}
 
+// AnyScale reports that rewards may be on any scale.
+func (Random) AnyScale() bool { return true }
+
 // String names the policy and its parameters.
 func (Random) String() string { return "Random()" }

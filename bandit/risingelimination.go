@@ -93,6 +93,9 @@ func (e *RisingElimination) bound(arm int, left float64) float64 {
 // Update records one outcome.
 func (e *RisingElimination) Update(pull Pull, reward float64) { e.seen.add(pull.Arm, reward) }
 
+// AnyScale reports that rewards may be on any scale, of which Ceiling is the end.
+func (e *RisingElimination) AnyScale() bool { return true }
+
 // String names the policy and its parameters.
 func (e *RisingElimination) String() string {
 	return fmt.Sprintf("RisingElimination(T=%v, ceiling=%v, lag=%v)", e.T, cmp.Or(e.Ceiling, 1), cmp.Or(e.Lag, 7))

@@ -33,5 +33,8 @@ func (s Shares) Probs(p []float64, r Round) {
 // Update does nothing.
 func (Shares) Update(Pull, float64) {}
 
+// AnyScale reports that rewards may be on any scale.
+func (Shares) AnyScale() bool { return true }
+
 // String prints the shares.
 func (s Shares) String() string { return fmt.Sprintf("Shares(%v)", []float64(s)) }

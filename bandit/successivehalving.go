@@ -135,6 +135,9 @@ func (s *SuccessiveHalving) best(r Round) int {
 // Update records one outcome.
 func (s *SuccessiveHalving) Update(pull Pull, reward float64) { s.seen.add(pull.Arm, reward) }
 
+// AnyScale reports that rewards may be on any scale.
+func (s *SuccessiveHalving) AnyScale() bool { return true }
+
 // String names the policy and its parameters.
 func (s *SuccessiveHalving) String() string {
 	return fmt.Sprintf("SuccessiveHalving(T=%v, eta=%v)", s.T, cmp.Or(s.Eta, 2))

@@ -16,8 +16,9 @@ type Config struct {
 	// Policy draws the arm that gets the next step; nil is allowed with one arm.
 	Policy bandit.Policy
 	Budget Budget // at least one limit
-	// Reward is what the policy is told of a step; it must be finite. nil means the paper's: the arm's best score
-	// after the step, g.Best.Result.Score, which is 0 while it has no valid candidate.
+	// Reward is what the policy is told of a step; it must be finite. nil means the arm's best score after the step. While
+	// it has no valid candidate, that is the lowest such score of the run so far, 0 before there is one. Policy then is
+	// [bandit.Rescale] of the one given, as it may expect rewards in [0, 1]. With a Reward, such as [RawScore], it stays.
 	Reward func(Generation) float64
 	// InFlight is how many arms are advanced at once, each by at most one pull; 0 means 1.
 	//
@@ -56,12 +57,32 @@ func (c Config) withDefaults() Config {
 		c.Policy = bandit.Random{}
 	}
 	if c.Reward == nil {
-		c.Reward = func(g Generation) float64 { return g.Best.Result.Score }
+		c.Reward = bestScore()
+		if c.Policy != nil {
+			c.Policy = bandit.Rescale(c.Policy)
+		}
 	}
 	if c.Observer == nil {
 		c.Observer = func(Event) {}
 	}
 	return c
+}
+
+// RawScore is the reward of the BaSE paper: the arm's best score after the step, 0 while it has no valid candidate.
+func RawScore(g Generation) float64 { return g.Best.Result.Score }
+
+// bestScore returns the default Reward of one run.
+func bestScore() func(Generation) float64 {
+	lowest, some := 0.0, false
+	return func(g Generation) float64 {
+		if !g.Best.Result.Valid {
+			return lowest
+		}
+		if score := g.Best.Result.Score; !some || score < lowest {
+			lowest, some = score, true
+		}
+		return g.Best.Result.Score
+	}
 }
 
 func (c Config) validate() error {
@@ -74,11 +95,6 @@ func (c Config) validate() error {
 		return fmt.Errorf("evolve: Config.InFlight is %d: need at least 1, or 0 for the default", c.InFlight)
 	case c.Grace < 0:
 		return fmt.Errorf("evolve: Config.Grace is %v: need 0 or more", c.Grace)
-	}
-	for i, a := range c.Arms {
-		if a == nil {
-			return fmt.Errorf("evolve: Config.Arms[%d] is nil", i)
-		}
 	}
 	if err := c.Audit.validate(c.Arms); err != nil {
 		return err

@@ -84,7 +84,7 @@ func earlierRun(t *testing.T, kind, path string) (res *evolve.Result, sent int64
 		calls.Add(1)
 		return climber.Generate(ctx, req)
 	})
-	cfg := evolve.Config{Arms: earlierKinds[kind](t, counted), Policy: &bandit.UCB1{C: 1},
+	cfg := evolve.Config{Arms: earlierKinds[kind](t, counted), Policy: &bandit.UCB1{C: 1}, Reward: evolve.RawScore,
 		Budget: evolve.Budget{Calls: 18, TuneEvaluations: 9}, Seed: 3}
 	if kind == "judged" {
 		cfg.Budget = evolve.Budget{Rounds: 5}

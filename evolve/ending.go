@@ -104,6 +104,10 @@ func (d *driver) reward(p pull, round *Round, gen Generation) (err error) {
 	if err := fault.Guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil {
 		return err
 	}
+	if r := round.Reward; (r < 0 || r > 1) && !d.warned && !bandit.AnyScale(d.cfg.Policy) {
+		d.warned = true
+		slog.Warn("evolve: a reward outside of [0, 1], where the policy expects it: see bandit.Rescale", "reward", r)
+	}
 	if bad := fault.Guard("Policy.Update", func() { err = d.core.Report(p.ID, round.Reward) }); bad != nil {
 		return bad
 	}

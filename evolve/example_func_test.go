@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -19,9 +20,29 @@ func ExampleGreedyArms() {
 		fmt.Println(a)
 	}
 	// Output:
-	// Greedy(sum, N=64, seed=40, neutral)
-	// Greedy(sum, N=64, seed=41, neutral)
-	// Greedy(sum, N=64, seed=42, neutral)
+	// Greedy(sum, N=64, seed=2041713265, neutral)
+	// Greedy(sum, N=64, seed=908178384, neutral)
+	// Greedy(sum, N=64, seed=3984556111, neutral)
+}
+
+func ExampleArmSeed() {
+	fmt.Println(evolve.ArmSeed(40, 0), evolve.ArmSeed(40, 1))
+	// Output: 2041713265 908178384
+}
+
+func ExampleRawScore() {
+	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: sum(), LLM: adder, N: 4, Seed: 40, Strict: true}, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := evolve.Run(context.Background(), evolve.Config{ // the BaSE paper's protocol
+		Arms: arms, Policy: bandit.Normalize(&bandit.UCB1{}, -100, 0), Reward: evolve.RawScore, Budget: evolve.Budget{Rounds: 2},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Rounds[0].Reward, result.Rounds[1].Reward)
+	// Output: -87 -88
 }
 
 // thrifty is a search that asks, within the budget of its run, until there is no room for another call.

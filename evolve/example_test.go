@@ -31,14 +31,14 @@ func ExampleRun() {
 	}
 	result, err := evolve.Run(ctx, evolve.Config{
 		Arms:   arms,
-		Policy: bandit.Normalize(&bandit.UCB1{}, -100, 0),
+		Policy: &bandit.UCB1{},
 		Budget: evolve.Budget{Calls: 100},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Stop, result.Limit, result.Calls, result.Best.Result.Score)
-	// Output: budget Calls 100 -24
+	// Output: budget Calls 100 -1
 }
 
 func ExampleGreedy() {

@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -124,8 +125,15 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	return g, nil
 }
 
-// GreedyArms returns k searches that differ only in their seeds: cfg.Seed + i for the i-th. It fails if k is not
-// in 1..MaxN, or if a field of cfg is wrong.
+// ArmSeed returns the seed of the i-th of several searches of a run, from 0, derived from the run's. Those of runs with
+// other seeds differ.
+func ArmSeed(seed uint32, i int) uint32 {
+	word, _ := stream.Seed(uint64(seed), "sweep: arm", uint64(i)) // as journals of sweeps have it
+	return uint32(word >> 32)
+}
+
+// GreedyArms returns k searches that differ only in their seeds: the i-th has ArmSeed(cfg.Seed, i), or cfg.Seed + i if
+// they are Strict, as the BaSE paper's. It fails if k is not in 1..MaxN, or if a field of cfg is wrong.
 func GreedyArms(cfg GreedyConfig, k int) ([]Arm, error) {
 	if k < 1 || k > MaxN {
 		return nil, fmt.Errorf("evolve: GreedyArms of %d arms: need at least 1, and at most %d", k, MaxN)
@@ -133,7 +141,9 @@ func GreedyArms(cfg GreedyConfig, k int) ([]Arm, error) {
 	arms := make([]Arm, k)
 	base := cfg.Seed // arms with one seed would send equal requests, and at best get equal answers
 	for i := range arms {
-		cfg.Seed = base + uint32(i)
+		if cfg.Seed = base + uint32(i); !cfg.Strict {
+			cfg.Seed = ArmSeed(base, i)
+		}
 		g, err := NewGreedy(cfg)
 		if err != nil {
 			return nil, err

@@ -295,9 +295,34 @@ func TestArmsShareTheStart(t *testing.T) {
 			res.Evaluations, res.Stop)
 	}
 	for i, a := range arms {
-		if g := a.(*evolve.Greedy); g.Seed() != 40+uint32(i) || g.Best().Result.Score != 1.5 ||
-			res.Arms[i].Start.Result.Score != 1.5 {
-			t.Errorf("arm %d has seed %d and best %v", i, g.Seed(), g.Best())
+		if g := a.(*evolve.Greedy); g.Best().Result.Score != 1.5 || res.Arms[i].Start.Result.Score != 1.5 {
+			t.Errorf("arm %d has best %v", i, g.Best())
+		}
+	}
+}
+
+// The searches of runs with neighboring seeds share no seed but in the paper's protocol, where the i-th has base + i.
+func TestArmSeeds(t *testing.T) {
+	seen := map[uint32]string{}
+	for base := range uint32(3) {
+		for _, strict := range []bool{true, false} {
+			arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, Seed: 40 + base,
+				Strict: strict}, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, a := range arms {
+				seed, who := a.(*evolve.Greedy).Seed(), fmt.Sprintf("search %d from %d", i, 40+base)
+				if strict && seed != 40+base+uint32(i) {
+					t.Errorf("strict %s has seed %d", who, seed)
+				}
+				if !strict && seen[seed] != "" {
+					t.Errorf("%s has the seed of %s", who, seen[seed])
+				}
+				if !strict {
+					seen[seed] = who
+				}
+			}
 		}
 	}
 }

@@ -311,7 +311,7 @@ func TestJournalRefusals(t *testing.T) {
 	}{
 		{"another fingerprint", func(j *job) { j.n = 4 }, []string{"record 0: N is \"3\", this run's \"4\": put that back"}},
 		{"another policy", func(j *job) { j.tweak = func(c *evolve.Config) { c.Policy = bandit.Random{} } },
-			[]string{`: policy is "UCB1`, `this run's "Random()": put`}},
+			[]string{`: policy is "Rescale(UCB1`, `this run's "Random()": put`}},
 		{"another number of arms", func(j *job) { j.k = 4 }, []string{`: arms is "3", this run's "4": put`}},
 		{"another budget and more in flight", func(j *job) {
 			j.calls, j.inFlight = 15, 2
@@ -321,7 +321,9 @@ func TestJournalRefusals(t *testing.T) {
 			j.tweak = func(c *evolve.Config) { c.Policy = liar{c.Policy} }
 		}, []string{"draws arm 0", "draws arm 2"}},
 		{"another reward", func(j *job) {
-			j.tweak = func(c *evolve.Config) { c.Reward = func(evolve.Generation) float64 { return 0.125 } }
+			j.tweak = func(c *evolve.Config) {
+				c.Policy, c.Reward = bandit.Rescale(c.Policy), func(evolve.Generation) float64 { return 0.125 }
+			}
 		}, []string{"pull 0 has reward", "0.125"}},
 	} {
 		other := jb

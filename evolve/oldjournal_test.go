@@ -20,7 +20,7 @@ func TestOlderJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := evolve.Config{Policy: &bandit.UCB1{C: 1}, Budget: evolve.Budget{Calls: 18}, Seed: 3}
+	cfg := evolve.Config{Policy: &bandit.UCB1{C: 1}, Reward: evolve.RawScore, Budget: evolve.Budget{Calls: 18}, Seed: 3}
 	cfg.Arms = earlierGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, N: 3, Seed: 40}, 2)
 	want := mustRun(t, cfg)
 	lines := bytes.SplitAfter(data, []byte("\n"))

@@ -44,7 +44,7 @@ type Result struct {
 type Round struct {
 	Pull       bandit.Pull // what was drawn, with its propensity
 	Generation int         // the place of its generation in the arm's Generations
-	Reward     float64     // what the policy was told; 0 if the generation is Partial and the policy was not told
+	Reward     float64     // of Config.Reward; 0 if the generation is Partial and the policy was not told
 	Best       float64     // the run's best score when it ended; 0 without a valid candidate
 }
 

@@ -290,7 +290,8 @@ func TestJournalReplaysEvalTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer j.Close()
-			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: counted, LLM: llm.Limit(climber, 2), N: 8, Seed: 40}, 2)
+			list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: counted, LLM: llm.Limit(climber, 2), N: 8, Seed: 40,
+				Strict: true}, 2)
 			if err != nil {
 				t.Fatal(err)
 			}

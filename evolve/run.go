@@ -80,6 +80,7 @@ type driver struct {
 	asides          int       // calls that the score of a child was last expected to take beside its own
 	costs           []float64 // of a call of each arm, as the policy was last told; nil if all are alike
 	wasOver         bool      // an earlier incarnation ended it
+	warned          bool      // of a reward that the policy does not expect
 
 	ended chan outcome
 	early []outcome    // outcomes that wait for their turn in replay

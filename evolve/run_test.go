@@ -277,7 +277,6 @@ func TestConfigErrors(t *testing.T) {
 		{"Arms is empty", evolve.Config{Policy: noisy{}, Budget: some}},
 		{"Policy is nil with 2 arms", evolve.Config{Arms: list, Budget: some}},
 		{"InFlight is -1", evolve.Config{Arms: list, Policy: noisy{}, Budget: some, InFlight: -1}},
-		{"Arms[1] is nil", evolve.Config{Arms: []evolve.Arm{list[0], nil}, Policy: noisy{}, Budget: some}},
 		{"no limit", evolve.Config{Arms: list, Policy: noisy{}}},
 		{"Budget.Calls is -5", evolve.Config{Arms: list, Policy: noisy{}, Budget: evolve.Budget{Calls: -5}}},
 	} {

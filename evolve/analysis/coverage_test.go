@@ -26,7 +26,6 @@ var laws = []struct {
 }
 
 // How many of 200 intervals hold the true difference. The seeds are fixed, and so are the counts but for rounding.
-// docs/claims.md has the table.
 func TestCoverageOfPairedDifferences(t *testing.T) {
 	const tests = 200
 	want := map[string]map[int]holding{

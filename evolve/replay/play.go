@@ -17,8 +17,8 @@ type Config struct {
 	Seed  uint64 // of the draws; 0 is a seed like any other
 }
 
-// Play plays p over logged searches, as evolve.Run would have with one pull pending at a time. It returns the
-// same as [sim.Play]. The run ends early when every arm is closed.
+// Play plays p over logged searches, as evolve.Run would have with one pull pending at a time; without a Reward that plays
+// [bandit.Rescale] of its policy. Play returns the same as [sim.Play]. The run ends early when every arm is closed.
 //
 // A search that is shorter than the policy asks for closes its arm when it is asked for: that draw is
 // canceled, and the next is made without the arm. As long as this does not happen, a policy draws exactly as

@@ -94,12 +94,12 @@ var livePolicies = []struct {
 	name  string
 	fresh func() bandit.Policy
 }{
-	{"ucb", func() bandit.Policy { return &bandit.UCB1{} }},
-	{"exp3p", func() bandit.Policy { return &bandit.PaperEXP3P{} }},
-	{"thompson", func() bandit.Policy { return &bandit.GaussianThompson{} }},
+	{"ucb", func() bandit.Policy { return bandit.Rescale(&bandit.UCB1{}) }},
+	{"exp3p", func() bandit.Policy { return bandit.Rescale(&bandit.PaperEXP3P{}) }},
+	{"thompson", func() bandit.Policy { return bandit.Rescale(&bandit.GaussianThompson{}) }},
 	{"random", func() bandit.Policy { return bandit.Random{} }},
 	{"the default", func() bandit.Policy { return &bandit.ExpectedImprovement{T: 120} }},
-	{"a floor", func() bandit.Policy { return bandit.WithFloor(&bandit.UCB1{}, 0.2) }},
+	{"a floor", func() bandit.Policy { return bandit.Rescale(bandit.WithFloor(&bandit.UCB1{}, 0.2)) }},
 }
 
 // checkRepeats checks that the policy that made a log makes the same selections over it, with the same propensities.
@@ -157,7 +157,7 @@ func TestRunsOfABreadthAreRepeated(t *testing.T) {
 func TestReplayComesToTheSame(t *testing.T) {
 	file, res := resultOf(t, &bandit.GaussianThompson{}, nil, evolve.Budget{Rounds: 40}, 1)
 	l := read(t, string(file))
-	played, err := replay.Play(&bandit.GaussianThompson{}, l.Arms, replay.Config{Rounds: 40, Seed: 1})
+	played, err := replay.Play(bandit.Rescale(&bandit.GaussianThompson{}), l.Arms, replay.Config{Rounds: 40, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestInterruptedRun(t *testing.T) {
 	if len(l.Run.Selections) != len(res.Rounds)-1 {
 		t.Errorf("%d rounds are read of %d, the last of them cut short", len(l.Run.Selections), len(res.Rounds))
 	}
-	checkRepeats(t, l, &bandit.UCB1{}, 0)
+	checkRepeats(t, l, bandit.Rescale(&bandit.UCB1{}), 0)
 }
 
 // failing is an arm that fails in its sixth step.

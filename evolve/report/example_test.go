@@ -40,7 +40,7 @@ func reported() (*evolve.Result, report.BanditHeader) {
 	}
 	return result, report.BanditHeader{
 		Header: report.Header{Task: "sum", Model: tiny, T: 4, N: 4},
-		Algo:   "ucb", Policy: fmt.Sprint(policy), ArmSeeds: []uint32{40, 41},
+		Algo:   "ucb", Policy: fmt.Sprint(policy), ArmSeeds: []uint32{evolve.ArmSeed(40, 0), evolve.ArmSeed(40, 1)},
 	}
 }
 
@@ -50,7 +50,7 @@ func ExampleBandit() {
 	fmt.Println(r.Selections, r.RunningBest, r.FinalFitness, r.BestArmSeed)
 	// Output:
 	// bandit/sum/tiny/ucb_C16_T4_K2_seed0.json
-	// [0 1 0 1] [-87 -87 -86 -79] -79 41
+	// [0 1 0 1] [-85 -85 -79 -79] -79 2041713265
 }
 
 func ExampleBanditHeader() {
@@ -58,7 +58,7 @@ func ExampleBanditHeader() {
 	fmt.Println(h.Task, h.Model.Name, h.Algo, h.ArmSeeds, h.T*h.N)
 	fmt.Println(h.Path() == report.NewBandit(result, h).Path())
 	// Output:
-	// sum example/Tiny ucb [40 41] 16
+	// sum example/Tiny ucb [2041713265 908178384] 16
 	// true
 }
 
@@ -93,8 +93,8 @@ func ExampleBandit_arms() {
 		fmt.Println(arm.Seed, arm.FinalFitness, arm.PerGen)
 	}
 	// Output:
-	// 40 -86 [368000 6.368e+06]
-	// 41 -79 [4.368e+06 368000]
+	// 2041713265 -79 [2.368e+06 4.368e+06]
+	// 908178384 -79 [6.368e+06 4.368e+06]
 }
 
 func ExampleGreedy_setting() {
@@ -186,7 +186,7 @@ func ExampleCounts() {
 	}
 	// Output:
 	// real 16 calls, 16 attempts
-	// stall 0 calls, 5 attempts
+	// stall 0 calls, 8 attempts
 	// error 0 calls, 0 attempts
 	// canceled 0 calls, 0 attempts
 }
@@ -201,7 +201,7 @@ func ExampleEndpoint() {
 	for url, e := range report.NewBandit(reported()).Endpoints {
 		fmt.Printf("%s: %d of %d attempts stalled\n", url, e.Stalls, e.Attempts)
 	}
-	// Output: http://a/v1: 5 of 21 attempts stalled
+	// Output: http://a/v1: 8 of 24 attempts stalled
 }
 
 // The calls of the result are not all that a run cost which was stopped and resumed.
@@ -244,8 +244,8 @@ func ExampleCount() {
 		log.Fatal(err)
 	}
 	// Output:
-	// 4 calls 0 stalls
-	// 4 calls 3 stalls
+	// 4 calls 1 stalls
+	// 4 calls 2 stalls
 }
 
 func ExampleSave() {

@@ -92,8 +92,8 @@ func ExampleSummary() {
 	// Output:
 	// stopped   after 0.0 s: the budget of answered calls left no room for another child
 	// best      -79.000000, from -94.000000
-	// calls     16 answered, 0 failed, 0 timed out, 1 abandoned or lost, in 22 attempts
-	// spent     2785 prompt tokens (1024 cached), 160 completion tokens, 4.347e+07 FLOPs, money 2945; 1185 of the prompt tokens are estimated, of 6 attempts without usage
-	// scored    11 evaluations
+	// calls     16 answered, 0 failed, 0 timed out, 1 abandoned or lost, in 25 attempts
+	// spent     3076 prompt tokens (1024 cached), 160 completion tokens, 4.947e+07 FLOPs, money 3236; 1476 of the prompt tokens are estimated, of 9 attempts without usage
+	// scored    10 evaluations
 	// children  16: 16 valid
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -37,12 +36,8 @@ type Setup struct {
 	Seed uint32
 }
 
-// ArmSeed returns a seed for the i-th search of a run with several, derived from the run's: those of runs with other
-// seeds differ.
-func (s Setup) ArmSeed(i int) uint32 {
-	word, _ := stream.Seed(uint64(s.Seed), "sweep: arm", uint64(i))
-	return uint32(word >> 32)
-}
+// ArmSeed returns a seed for the i-th search of a run with several.
+func (s Setup) ArmSeed(i int) uint32 { return evolve.ArmSeed(s.Seed, i) }
 
 // Searches are the arms of one run.
 type Searches struct {

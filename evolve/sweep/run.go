@@ -82,7 +82,7 @@ func (s *sweep) searches(r Run) (Searches, evolve.Config, error) {
 		}
 	}
 	return list, evolve.Config{
-		Arms: list.Arms, Policy: list.Policy, InFlight: m.InFlight, Seed: uint64(r.Seed),
+		Arms: list.Arms, Policy: list.Policy, InFlight: m.InFlight, Seed: uint64(r.Seed), Reward: evolve.RawScore,
 		Budget: evolve.Budget{Calls: r.Calls(), Stalls: s.cfg.Stalls, Models: []llm.Model{s.models[r.of.model].Spec}},
 		Grace:  s.cfg.Grace, ValidStart: true, Observer: s.follow(r),
 	}, nil

@@ -61,7 +61,7 @@ func main() {
 		Task: cp.Name(), Model: stand.Spec(), T: calls / widest, N: widest, Breadth: width,
 	}, Algo: "challenge", Policy: fmt.Sprint(policy)}
 	for i := range arms {
-		header.ArmSeeds = append(header.ArmSeeds, seed+uint32(i))
+		header.ArmSeeds = append(header.ArmSeeds, evolve.ArmSeed(seed, i))
 	}
 	check(report.Save(name+".json", report.NewBandit(result, header)))
 	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, stand.Spec())),

@@ -38,7 +38,7 @@ func parseBandit(args []string) (*banditOptions, error) {
 			"It is one of "+strings.Join(cli.PolicyKeys(), ", ")+".")
 	fs.IntVar(&b.arms, "n-arms", 10, "number of searches\n"+
 		"Under challenge at most one is begun for each 64 calls of the budget, and one alone up to 128 calls.")
-	fs.Uint64Var(&b.base, "arm-seed-base", 40, "seed of the first search; the others follow")
+	fs.Uint64Var(&b.base, "arm-seed-base", 40, "seed from which those of the searches are derived; with --strict that of the first, and the others follow")
 	fs.Uint64Var(&b.seed, "bandit-seed", 0, "seed of the policy's draws")
 	fs.IntVar(&b.cap, "T-cap-per-arm", 0,
 		"most rounds that one search gets (default: no limit)\n"+
@@ -82,10 +82,19 @@ func runBandit(ctx context.Context, args []string) error {
 	}
 	return search{
 		Options: &b.Options, standIn: offline.Config{Prose: 1},
-		arms: func(t task.Task, who cli.Proposing) ([]evolve.Arm, error) {
-			return evolve.GreedyArms(evolve.GreedyConfig{
-				Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: b.N, Breadth: b.Children(), Seed: seeds[0], Strict: b.Strict,
-			}, b.arms)
+		arms: func(t task.Task, who cli.Proposing) (arms []evolve.Arm, err error) {
+			for _, seed := range seeds {
+				g, err := evolve.NewGreedy(evolve.GreedyConfig{
+					Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: b.N, Breadth: b.Children(), Seed: seed,
+					Strict: b.Strict,
+				})
+				if err != nil {
+					return nil, err
+				}
+				g.Shared = true
+				arms = append(arms, g)
+			}
+			return arms, nil
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {
 			return journal.Fingerprint{

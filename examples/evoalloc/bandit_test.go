@@ -348,3 +348,28 @@ func TestDeadEndpointSavesWhatThereIs(t *testing.T) {
 		t.Errorf("stopped by %s at %v", r.Stop, r.FinalFitness)
 	}
 }
+
+// A run of the paper's protocol has seeds that follow each other and raw scores. Others have seeds that no run with a
+// neighboring base has, and a policy that expects rewards in [0, 1] gets them so.
+func TestPaperProtocol(t *testing.T) {
+	const ucb = "UCB1(c=1.4142135623730951)"
+	for flags, want := range map[string]struct {
+		seeds  []uint32
+		policy string
+	}{
+		"--strict": {[]uint32{40, 41}, ucb},
+		"":         {[]uint32{evolve.ArmSeed(40, 0), evolve.ArmSeed(40, 1)}, "Rescale(" + ucb + ")"},
+	} {
+		dir := t.TempDir()
+		args := "--T 3 --N 2 --n-arms 2 --breadth fixed --offline-latency 0 --algo ucb --output " + dir + " " + flags
+		for _, again := range []string{"", " --resume"} {
+			if err := runBandit(t.Context(), strings.Fields(args+again)); err != nil {
+				t.Fatal(err)
+			}
+			r := saved(t, dir, "ucb_C6_T3_K2_seed0.json")
+			if !slices.Equal(r.ArmSeeds, want.seeds) || r.ArmResults[1].Seed != int64(want.seeds[1]) || r.Policy != want.policy {
+				t.Errorf("%s%s: seeds %v of %s, want %v of %s", flags, again, r.ArmSeeds, r.Policy, want.seeds, want.policy)
+			}
+		}
+	}
+}

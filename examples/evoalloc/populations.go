@@ -55,7 +55,7 @@ func parsePopulations(args []string) (*populationsOptions, error) {
 			"several, separated by commas.")
 	fs.BoolVar(&p.portfolio, "portfolio", false,
 		"run several searches as the arms of a bandit, which finds out which to go on with\n"+
-			"Each has the seed after that of the one before.")
+			"The seed of each is derived from --seed.")
 	fs.StringVar(&p.policy, "policy", "ei",
 		"with --portfolio: the bandit's policy: "+strings.Join(cli.PolicyKeys(), ", "))
 	fs.IntVar(&p.tune, "tune", 0,
@@ -168,8 +168,8 @@ func runPopulations(ctx context.Context, args []string) error {
 	}
 	standIn := peers.Offline()
 	s := search{
-		Options: &p.Options, standIn: standIn.Config(), guard: p.Guarded, arms: p.arms,
-		audit: p.Audit,
+		Options: &p.Options, standIn: standIn.Config(), guard: p.Guarded, audit: p.Audit,
+		arms: func(t task.Task, who cli.Proposing) ([]evolve.Arm, error) { return p.arms(t, who, seeds) },
 		tries: func(ctx context.Context, t task.Task, limit func(eval.Evaluator) eval.Evaluator) error {
 			return p.agent.prepare(ctx, &p.Options, t, limit)
 		},
@@ -203,14 +203,15 @@ func runPopulations(ctx context.Context, args []string) error {
 	return s.run(ctx)
 }
 
-// arms returns the searches, with consecutive seeds.
-func (p *populationsOptions) arms(t task.Task, who cli.Proposing) (arms []evolve.Arm, err error) {
+// arms returns the searches, of these seeds.
+func (p *populationsOptions) arms(t task.Task, who cli.Proposing, seeds []uint32) (arms []evolve.Arm, err error) {
 	if who.Weights != nil {
 		return nil, cli.Usagef("--model %q: weights have an effect with greedy and bandit alone", p.Model)
 	}
 	for i, peer := range p.like {
 		s, err := peer.Arm(peers.Setting{
-			Task: t, LLM: who.LLM, Proposers: who.Proposers, N: p.N, Seed: p.Seed + uint32(i), Breadth: p.Children(), Window: p.Window, Order: p.Order,
+			Task: t, LLM: who.LLM, Proposers: who.Proposers, N: p.N, Seed: seeds[i], Breadth: p.Children(), Window: p.Window,
+			Order: p.Order,
 			Noise: p.Noise(), Strict: p.Strict, OwnTemperature: p.Given("temperature"),
 		}, func(cfg population.Config) (population.Config, error) {
 			if p.Show[task.ShowAttempts] > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
@@ -34,6 +35,7 @@ type search struct {
 	algo    string // the policy over the arms; "" if there is one arm
 	// allocates is nil for one search.
 	allocates *allocation
+	plain     bool // the seeds of allocates follow each other, and its policy has raw scores
 	ties      bool // a child that scores as its parent takes its place, unless --strict says otherwise
 	// budget has this command's own limits.
 	budget evolve.Budget
@@ -47,7 +49,7 @@ type search struct {
 // An allocation is a bandit over searches.
 type allocation struct {
 	seed     uint64
-	seeds    []uint32 // of the searches
+	seeds    []uint32 // of the searches; deriveSeeds may write others into it
 	kinds    []string // of the searches; nil means that all are greedy
 	inFlight int
 }
@@ -102,6 +104,9 @@ func (s search) runTask(ctx context.Context, spec llm.Model, who cli.Proposing, 
 	}
 	path := s.form(t, spec, asked, nil).path()
 	s.KeepTies(path)
+	decides := s.decides(nil)
+	s.DecidedBy(decides, spec, asked)
+	s.deriveSeeds(path, t, decides)
 	arms, err := s.arms(t, who)
 	if err != nil {
 		return err
@@ -119,12 +124,14 @@ func (s search) runTask(ctx context.Context, spec llm.Model, who cli.Proposing, 
 	}
 	budget.RoundsPerArm, budget.TuneEvaluations = s.budget.RoundsPerArm, s.budget.TuneEvaluations
 	s.budget = budget
-	decides := s.decides(arms)
-	s.DecidedBy(decides, spec, asked)
+	maps.Copy(decides, s.decides(arms))
 	var policy bandit.Policy
 	if s.algo != "" {
 		if policy, err = cli.Policy(s.algo, s.KeepHorizon(path, t, decides)); err != nil {
 			return err
+		}
+		if !s.plain {
+			policy = bandit.Rescale(policy) // as Run does, so that the result names it so
 		}
 	}
 	f := s.form(t, spec, asked, policy)
@@ -154,6 +161,19 @@ func (s search) runTask(ctx context.Context, spec llm.Model, who cli.Proposing, 
 	return files.Finish(ctx, cli.Saved{Body: file.body, HeldOut: file.heldOut, Model: spec}, result, err)
 }
 
+// deriveSeeds derives the searches' seeds from the first one's, so that runs with neighboring seeds have no search in
+// common, unless the run is plain: strict, or resumed from a journal that was begun so. It adds to decides.
+func (s *search) deriveSeeds(path string, t task.Task, decides journal.Fingerprint) {
+	a := s.allocates
+	if s.plain = a == nil || s.KeepArms(path, t, decides); s.plain {
+		return
+	}
+	decides[cli.ArmSeeds] = "derived"
+	for i, base := 0, a.seeds[0]; i < len(a.seeds); i++ {
+		a.seeds[i] = evolve.ArmSeed(base, i)
+	}
+}
+
 // advance advances the arms, limited by the budget and kept in the journal.
 func (s search) advance(
 	ctx context.Context, arms []evolve.Arm, policy bandit.Policy, audit *evolve.Audit, j *journal.Journal,
@@ -166,6 +186,9 @@ func (s search) advance(
 	}
 	if s.allocates != nil {
 		cfg.InFlight, cfg.Seed = s.allocates.inFlight, s.allocates.seed
+	}
+	if s.plain {
+		cfg.Reward = evolve.RawScore
 	}
 	return evolve.Run(ctx, cfg)
 }

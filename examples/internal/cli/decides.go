@@ -78,15 +78,18 @@ func (o *Options) fingerprint(t task.Task, decides journal.Fingerprint) journal.
 	return fp
 }
 
-// fitted returns now as a journal is compared with it that began with then: one from before the settings of models
-// were recorded goes on with any, and one of a smaller T with a larger one, which its limit on calls then has to allow.
+// fitted returns now as a journal is compared with it that began with then: one from before the settings of models, or
+// how searches have their seeds, were recorded goes on as it was begun, and one of a smaller T with a larger one, which
+// its limit on calls then has to allow.
 func fitted(then, now journal.Fingerprint) journal.Fingerprint {
 	if then == nil {
 		return now
 	}
 	now = maps.Clone(now)
-	if _, has := then[settings]; !has {
-		delete(now, settings)
+	for _, name := range []string{settings, ArmSeeds} {
+		if _, has := then[name]; !has {
+			delete(now, name)
+		}
 	}
 	was, _ := strconv.Atoi(then["T"])
 	if is, _ := strconv.Atoi(now["T"]); 0 < was && was < is {

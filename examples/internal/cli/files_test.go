@@ -216,3 +216,36 @@ func TestKeepTies(t *testing.T) {
 		}
 	}
 }
+
+// The searches of a bandit have their seeds as its journal was begun.
+func TestKeepArms(t *testing.T) {
+	tk, err := task.New(task.Spec{Name: "numbers", Initial: "1", Evaluator: eval.Func(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		reason string
+		begun  journal.Fingerprint // of the journal; nil for a run without one
+		resume bool
+		strict bool
+		want   bool
+	}{
+		{"a journal from before seeds were derived", journal.Fingerprint{"N": "1"}, true, false, true},
+		{"a journal of derived seeds", journal.Fingerprint{ArmSeeds: "derived"}, true, false, false},
+		{"a run that begins anew", journal.Fingerprint{"N": "1"}, false, false, false},
+		{"the paper's protocol", nil, false, true, true},
+		{"no journal", nil, true, false, false},
+	} {
+		o := &Options{Output: t.TempDir(), Resume: tt.resume, Strict: tt.strict}
+		if tt.begun != nil {
+			j, err := journal.Open(filepath.Join(o.Output, "r.journal"), journal.Config{Fingerprint: tt.begun})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j.Close()
+		}
+		if got := o.KeepArms("r.json", tk, nil); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.reason, got, tt.want)
+		}
+	}
+}

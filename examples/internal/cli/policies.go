@@ -29,17 +29,34 @@ func (o *Options) Game() Game {
 // keeps the policy that it began with, also if that goes by their number.
 func (o *Options) KeepHorizon(path string, t task.Task, decides journal.Fingerprint) Game {
 	of := *o
-	if o.Resume {
-		name := o.journalAt(path)
-		if !exists(name) {
-			name = o.shorter(name, o.fingerprint(t, decides))
-		}
-		run, _ := journal.Inspect(name) // what is wrong with the file, Open says
-		if began, err := strconv.Atoi(run.Fingerprint["T"]); err == nil && began < o.T {
-			of.T = began
-		}
+	if began, err := strconv.Atoi(o.begunWith(path, t, decides)["T"]); err == nil && began < o.T {
+		of.T = began
 	}
 	return of.Game()
+}
+
+// begunWith returns the fingerprint of the journal with which a run goes on whose result goes to path, below --output,
+// nil for one that begins.
+func (o *Options) begunWith(path string, t task.Task, decides journal.Fingerprint) journal.Fingerprint {
+	if !o.Resume {
+		return nil
+	}
+	name := o.journalAt(path)
+	if !exists(name) {
+		name = o.shorter(name, o.fingerprint(t, decides))
+	}
+	run, _ := journal.Inspect(name) // what is wrong with the file, Open says
+	return run.Fingerprint
+}
+
+// ArmSeeds names in a fingerprint how the searches of a bandit have their seeds.
+const ArmSeeds = "arm seeds"
+
+// KeepArms reports whether a bandit's searches have seeds that follow each other and its policy has raw scores: those of
+// strict runs, and of a resumed run whose journal was begun so, which all once were.
+func (o *Options) KeepArms(path string, t task.Task, decides journal.Fingerprint) bool {
+	begun := o.begunWith(path, t, decides)
+	return o.Strict || begun != nil && begun[ArmSeeds] == ""
 }
 
 // policies are the values of --algo, in the order of the help.

@@ -95,7 +95,7 @@ func (o *options) contenders() (some []sim.Contender, err error) {
 	for _, name := range names {
 		c := sim.Contender{Name: name, New: func(s sim.Setting) bandit.Policy {
 			p, _ := cli.Policy(name, cli.Game{T: s.Rounds, Calls: s.Calls()}) // the name is known
-			return p
+			return bandit.Rescale(p)                                          // as a run does
 		}}
 		if name == "one" {
 			c.Arms, c.New = 1, func(sim.Setting) bandit.Policy { return bandit.Random{} }
