@@ -1,6 +1,7 @@
-// Bandit evolves a circle packing: a bandit spreads 4,096 calls over ten greedy searches. The model is a stand-in that
-// needs no network, so the run takes about ten seconds. Killed at any instant, the same command goes on. A real model
-// is one of openai.New in the place of offline.New. The command "evoalloc bandit" is this program with flags.
+// Bandit evolves a circle packing with 4,096 calls. A bandit within the search draws which of three models makes the next
+// child, and another one which of ten searches goes on. The models are stand-ins that need no network, so the run takes
+// about ten seconds. Killed at any instant, the same command goes on. A real model is one of openai.New in the place of
+// offline.New. The command "evoalloc bandit" is this program with flags.
 package main
 
 import (
@@ -33,9 +34,14 @@ func main() {
 	runner := must(js.New(js.Config{}))
 	cp := must(geometry.CirclePacking().Task(runner, "javascript"))
 	cp = task.WithEvaluator(cp, eval.Limit(cp, runtime.NumCPU()))
-	stand := must(offline.New(offline.Config{Latency: 8 * time.Millisecond}))
+	stand := offline.Nominal()
+	var proposers []evolve.Proposer // they differ in how bold they are; others in model, system message, instruction
+	for _, temper := range []string{"small", "large", "splice"} {
+		model := must(offline.New(offline.Config{Temper: temper, Latency: 8 * time.Millisecond}))
+		proposers = append(proposers, evolve.Proposer{Name: temper, LLM: llm.Limit(model, 16)})
+	}
 	width := breadth.Adaptive{Max: widest} // children in a generation
-	search := evolve.GreedyConfig{Task: cp, LLM: llm.Limit(stand, 16), N: widest, Breadth: width, Seed: seed}
+	search := evolve.GreedyConfig{Task: cp, Proposers: proposers, N: widest, Breadth: width, Seed: seed}
 	arms := must(evolve.GreedyArms(search, searches))
 	check(os.MkdirAll(folder, 0o777))
 	named := journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])}
@@ -58,13 +64,19 @@ func main() {
 	}))
 
 	header := report.BanditHeader{Header: report.Header{
-		Task: cp.Name(), Model: stand.Spec(), T: calls / widest, N: widest, Breadth: width,
+		Task: cp.Name(), Model: stand, T: calls / widest, N: widest, Breadth: width,
 	}, Algo: "challenge", Policy: fmt.Sprint(policy)}
 	for i := range arms {
 		header.ArmSeeds = append(header.ArmSeeds, evolve.ArmSeed(seed, i))
 	}
-	check(report.Save(name+".json", report.NewBandit(result, header)))
-	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, stand.Spec())),
+	file := report.NewBandit(result, header)
+	check(report.Save(name+".json", file))
+	fmt.Println()
+	for _, p := range proposers {
+		of := file.Ledgers["proposer"][p.Name]
+		fmt.Printf("%-7s %4d calls, %3d better children\n", p.Name, of.Calls, of.Improved)
+	}
+	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, stand)),
 		eval.Printable(result.Best.Program), name)
 }
 
