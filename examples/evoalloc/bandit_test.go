@@ -55,7 +55,7 @@ func TestBadBanditFlags(t *testing.T) {
 		{"--model qwen3-8b --params-active -3", []string{`"-3" is not a whole number above 0`}},
 		{"--model qwen3-8b,qwen3-8b", []string{"qwen3-8b stands there twice", "--api-base"}},
 		{"--model qwen3-8b,", []string{"--model has an empty key"}},
-		{"--model offline,qwen3-8b", []string{"offline needs no endpoint", "name it alone"}},
+		{"--model offline,qwen3-8b", []string{"stand-ins need no endpoint", "name them without others"}},
 		{"--model qwen3-8b,nope", []string{`unknown model "nope"`, "--params-active"}},
 		{"--model a,b --model-name A", []string{"--model-name has 1 names and --model 2 keys"}},
 		{"--model a,b --model-name A,B --params-active 5", []string{"--params-active has 1 numbers and --model 2 keys"}},
