@@ -56,7 +56,7 @@ test "$(cat a.txt sub/b.txt new/c.txt)" = "10
 c"
 test ! -e sub/gone.txt && test ! -e .git
 cat > copied
-echo 20 > sub/b.txt
+sed -i.was s/2/20/ sub/b.txt && rm sub/b.txt.was
 rm -r new && mkdir new && echo d > new/d.txt
 mkdir -p out/deep && echo o > out/deep/x && echo o > sub/x.o
 echo made > sub/gone.txt && echo 1 > a.txt

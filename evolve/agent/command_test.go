@@ -137,6 +137,7 @@ func TestCommand(t *testing.T) {
 		{"idle", false, 4, 0, "said, last: I may not write files.; it printed on standard error, last: denied"},
 		{"many", true, 7, 0, ""}, // cut at the budget
 		{"frozen", false, 2, 0, "; the agent was stopped: 2 calls are the most"},
+		{"frozen", false, 3, 0, "; the agent was stopped: the budget had 3 calls left for it"},
 	} {
 		t.Run(tt.words, func(t *testing.T) {
 			tk, dir := answers(t)
@@ -146,7 +147,11 @@ func TestCommand(t *testing.T) {
 				c.Bounds.Calls = 2
 			}
 			state := t.TempDir()
-			r := ran(t, tk, c, counting(&asked), 7, state)
+			budget := 7
+			if tt.calls == 3 {
+				budget = 3
+			}
+			r := ran(t, tk, c, counting(&asked), budget, state)
 			child := r.Arms[0].Generations[0].Children[0]
 			if r.Calls != tt.calls || int(asked.Load()) != tt.calls || child.HasProgram() != tt.program ||
 				!strings.Contains(child.Err, tt.told) {
@@ -160,7 +165,7 @@ func TestCommand(t *testing.T) {
 					t.Errorf("%+v", a)
 				}
 			}
-			if again := ran(t, tk, c, counting(&asked), 7, state); int(asked.Load()) != tt.calls ||
+			if again := ran(t, tk, c, counting(&asked), budget, state); int(asked.Load()) != tt.calls ||
 				again.Best.Program != r.Best.Program {
 				t.Errorf("made again it asks %d times, for %q", int(asked.Load())-tt.calls, again.Best.Program)
 			}

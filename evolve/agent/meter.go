@@ -12,7 +12,8 @@ import (
 // A meter holds the calls of one session within its Bounds: the most that a call can cost is set aside before it is
 // sent. It is safe for concurrent use.
 type meter struct {
-	Bounds
+	Bounds      // whose Calls are those that the run's budget has for the session
+	short  bool // of calls, by that budget
 
 	mu       sync.Mutex
 	ended    *sync.Cond // signaled when a call has ended
@@ -39,6 +40,7 @@ func newMeter(ctx context.Context, b Bounds, w *evolve.Work) (m *meter, err erro
 	m = &meter{Bounds: b.filled()}
 	m.ended = sync.NewCond(&m.mu)
 	m.Calls, err = w.Reserve(ctx, m.Calls)
+	m.short = m.Calls < b.filled().Calls
 	return m, err
 }
 
@@ -99,6 +101,8 @@ func (m *meter) begin(req llm.Request) (why string, settle func([]llm.Attempt)) 
 // full returns the bound that leaves no room for one more call by which the session would have cost c, or "". mu is held.
 func (m *meter) full(c cost) string {
 	switch {
+	case m.calls >= m.Calls && m.short:
+		return fmt.Sprintf("the budget had %d calls left for it", m.Calls)
 	case m.calls >= m.Calls:
 		return fmt.Sprintf("%d calls are the most", m.Calls)
 	case c.tokens > m.Tokens:

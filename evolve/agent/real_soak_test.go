@@ -52,10 +52,10 @@ var realAgents = []realAgent{
 		`PI_OFFLINE=1 exec pi --provider evo --model any -p`, false},
 }
 
-// realRun makes or resumes a run in dir: args are the server's URL, the base and the index of an agent.
+// realRun makes or resumes a run in dir: args are the server's URL, the base, an agent's index, and the budget of calls.
 func realRun(dir string, args []string) error {
-	var i int
-	if _, err := fmt.Sscan(args[2], &i); err != nil {
+	var i, calls int
+	if _, err := fmt.Sscan(args[2]+" "+args[3], &i, &calls); err != nil {
 		return err
 	}
 	tk, err := tree.New(tree.Config{Base: args[1], Open: []string{"prog.py"}, About: "Make VALUE in prog.py larger.",
@@ -87,7 +87,7 @@ func realRun(dir string, args []string) error {
 		return err
 	}
 	r, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search}, Journal: j,
-		Budget: evolve.Budget{Calls: 16, Stalls: -1}})
+		Budget: evolve.Budget{Calls: calls, Stalls: -1}})
 	if err != nil {
 		return err
 	}
@@ -157,12 +157,14 @@ func TestRealAgents(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(base, "prog.py"), []byte("VALUE = 1\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
+			kills := cmp.Or(*kills, 4)
+			calls := 4 * kills
 			srv := driving(t)
-			undisturbed, took := killtest.Undisturbed(t, srv.URL, base, fmt.Sprint(i))
-			srv.check(t, undisturbed, 16, 0)
-			text, err := os.ReadFile(filepath.Join(undisturbed, "run.journal"))
-			if err != nil || !bytes.Contains(text, []byte("NOTES.md is not open")) {
-				t.Errorf("no note was left out: %v", err)
+			undisturbed, took := killtest.Undisturbed(t, srv.URL, base, fmt.Sprint(i), fmt.Sprint(calls))
+			srv.check(t, undisturbed, calls, 0)
+			text, _ := os.ReadFile(filepath.Join(undisturbed, "run.journal"))
+			if !bytes.Contains(text, []byte("NOTES.md is not open")) {
+				t.Error("no note was left out")
 			}
 			was := saved(t, undisturbed)
 			var best []float64
@@ -170,14 +172,14 @@ func TestRealAgents(t *testing.T) {
 				t.Errorf("no better child: %s, %v", was, err)
 			}
 			srv = driving(t)
-			kills := cmp.Or(*kills, 4)
-			dir, met := killtest.Killed(t, kills, took/2, srv.URL, base, fmt.Sprint(i))
+			dir, met := killtest.Killed(t, kills, min(took/2, 3*took/time.Duration(kills)+time.Second), srv.URL, base,
+				fmt.Sprint(i), fmt.Sprint(calls))
 			lost := lost(t, filepath.Join(dir, "run.journal"))
-			t.Logf("%d of %d kills met a run, and %d calls were lost", met, kills, lost)
+			t.Logf("%d of %d kills met a run, %d calls were lost, and %d requests sent again", met, kills, lost, srv.again)
 			if a.varies {
 				return
 			}
-			srv.check(t, dir, 16, lost)
+			srv.check(t, dir, calls, lost)
 			if is := saved(t, dir); !bytes.Equal(was, is) || srv.again > lost {
 				t.Errorf("%d requests were sent again, %d were under way at kills; another result:\n%.1000s\n%.1000s", srv.again,
 					lost, was, is)

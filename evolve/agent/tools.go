@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -138,11 +137,16 @@ func listed(files []string, prefix string) string {
 			b.WriteString(f + "\n")
 		}
 	}
+	return counted(&b, n, most)
+}
+
+// counted returns what b has of n lines, of which it has at most so many.
+func counted(b *strings.Builder, n, most int) string {
 	switch {
 	case n == 0:
 		return "none\n"
 	case n > most:
-		fmt.Fprintf(&b, "... and %d more\n", n-most)
+		fmt.Fprintf(b, "... and %d more\n", n-most)
 	}
 	return b.String()
 }
@@ -196,13 +200,7 @@ func (s *session) search(ctx context.Context, a arguments) (string, error) {
 			}
 		}
 	}
-	switch {
-	case n == 0:
-		return "none\n", nil
-	case n > most:
-		fmt.Fprintf(&b, "... and %d more\n", n-most)
-	}
-	return b.String(), nil
+	return counted(&b, n, most), nil
 }
 
 func (s *session) edit(_ context.Context, a arguments) (string, error) {
@@ -275,10 +273,8 @@ func (s *session) tryOn(ctx context.Context) (eval.Evaluator, error) {
 
 func (s *session) submit(context.Context, arguments) (string, error) {
 	if s.program == s.parent {
-		return "error: " + errNothing.Error(), nil
+		return "error: nothing has changed yet: edit the program first", nil
 	}
 	s.done = true
 	return "submitted\n", nil
 }
-
-var errNothing = errors.New("nothing has changed yet: edit the program first")

@@ -3,13 +3,12 @@ package agent
 import (
 	"context"
 	"errors"
-	"reflect"
 	"sync"
 
 	"github.com/evoalloc/evoalloc/eval"
 )
 
-// A tuner is a task that may have an evaluator for tuners, such as a folder's evaluate_tune.
+// A tuner is a task that may have an evaluator for tuners, such as a folder's evaluate_tune. It must be comparable.
 type tuner interface {
 	TuneEvaluator(context.Context) (eval.Evaluator, error)
 }
@@ -23,33 +22,24 @@ type tuners struct {
 
 // of returns the evaluator of the task t, which is called name. One that does not start is asked for again.
 func (c *tuners) of(ctx context.Context, t tuner, name string) (eval.Evaluator, error) {
-	keeps := reflect.ValueOf(t).Comparable()
-	if keeps {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if e, ok := c.known[t]; ok {
-			return e, nil
-		}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.known[t]; ok {
+		return e, nil
 	}
 	e, err := t.TuneEvaluator(ctx)
 	switch {
 	case err == nil:
-		own := cheaper{Evaluator: e, task: name}
-		if keeps {
-			own.of = t
-		}
-		e = own
+		e = cheaper{e, name, t}
 	case errors.Is(err, errors.ErrUnsupported):
 		e = nil
 	default:
 		return nil, err
 	}
-	if keeps {
-		if c.known == nil {
-			c.known = make(map[tuner]eval.Evaluator)
-		}
-		c.known[t] = e
+	if c.known == nil {
+		c.known = make(map[tuner]eval.Evaluator)
 	}
+	c.known[t] = e
 	return e, nil
 }
 
@@ -59,19 +49,14 @@ func (c *tuners) of(ctx context.Context, t tuner, name string) (eval.Evaluator, 
 type cheaper struct {
 	eval.Evaluator
 	task string
-	of   tuner // nil if it cannot be compared
+	of   tuner
 }
 
 // A triesOf tells the evaluators for tuners from others.
 type triesOf struct{ tuner }
 
 // Identity returns what c is of.
-func (c cheaper) Identity() any {
-	if c.of == nil {
-		return c
-	}
-	return triesOf{c.of}
-}
+func (c cheaper) Identity() any { return triesOf{c.of} }
 
 // String names the task.
 func (c cheaper) String() string { return "tries of " + c.task }

@@ -36,9 +36,9 @@ func (a *agentFlags) register(fs *flag.FlagSet) {
 			"The command finds the program in its working directory and the task on its standard input. Its calls go to "+
 			"--model, at the address and with the token in OPENAI_BASE_URL, ANTHROPIC_BASE_URL and so on.")
 	fs.BoolVar(&a.only, "agent-only", false, "with --agent: make all children by sessions")
-	fs.BoolVar(&a.text, "agent-text", false, "with --agent loop: for a model without tools, which are described in its "+
-		"prompt")
-	fs.IntVar(&a.bounds.Calls, "agent-calls", 30, "with --agent: most calls of a session")
+	fs.BoolVar(&a.text, "agent-text", false, "with --agent loop: describe the tools in the prompt, for a model without")
+	fs.IntVar(&a.bounds.Calls, "agent-calls", 30, "with --agent: most calls of a session, which are set aside when it "+
+		"begins: sessions that T·N has no room for wait until others end")
 	fs.IntVar(&a.bounds.Tokens, "agent-tokens", 400_000, "with --agent: most tokens of a session, prompts and completions")
 	fs.StringVar(&a.try, "agent-try", "",
 		"with --agent loop and --base: a shell `command` that scores tries in the place of --score, on fewer cases say")

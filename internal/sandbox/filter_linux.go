@@ -122,16 +122,16 @@ func (p *program) guard(pids []int) {
 }
 
 // files denies changes that Landlock does not cover, unless read-only mounts do: modes, owners and times, and before
-// its third version truncation. Changes of modes and times seem to succeed, because harmless programs make them after
-// copying a file.
+// its third version truncation. Changes of modes and times seem to succeed, and attributes and access lists seem to be
+// of no file system, because harmless programs make them after copying a file: sed -i warns of any other error.
 func (p *program) files(s setting) {
 	if s.mounts {
 		return
 	}
 	p.deny(fail(0), append(modes, unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_UTIMENSAT)...)
-	p.deny(fail(unix.EPERM), append(owners, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR,
-		unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR,
-		unix.SYS_FREMOVEXATTR, unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR)...)
+	p.deny(fail(unix.EPERM), append(owners, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_FILE_SETATTR)...)
+	p.deny(fail(unix.EOPNOTSUPP), unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT)
 	const fsSetXAttr = 0x401c5820
 	p.denyIf(fail(unix.EPERM), unix.SYS_IOCTL, 1, is(unix.FS_IOC_SETFLAGS), is(fsSetXAttr))
 	if s.truncate {

@@ -29,7 +29,7 @@ import (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ErrNotLog is returned for a file that holds something else, which must not be cut.
-var ErrNotLog = errors.New("no line in it is sound: it is no log, or damaged as a whole")
+var ErrNotLog = errors.New("no line in it can be read: it is not a log, or damaged as a whole")
 
 // ErrLocked is returned when another process has the file open.
 var ErrLocked = errors.New("another process has it open")
@@ -189,7 +189,7 @@ func (l *Log) recover(each func(Entry) error) (cut int64, err error) {
 }
 
 // CheckBeginning returns [ErrNotLog] if f, of so many bytes and without a sound line, cannot be what a kill leaves of
-// a new log: the beginning of the first line, or zeros where the machine died before its content was on disk.
+// a new log, the beginning of the first line. Zeros from the start may be a log that a disk has lost.
 func CheckBeginning(f io.ReaderAt, size int64) error {
 	r := bufio.NewReader(io.NewSectionReader(f, 0, size))
 	start, err := r.Peek(int(min(size, int64(len(first)))))
@@ -203,7 +203,7 @@ func CheckBeginning(f io.ReaderAt, size int64) error {
 			return nil
 		case err != nil:
 			return err
-		case c != 0 && !(torn && c != '\n'):
+		case !torn || c == '\n':
 			return ErrNotLog
 		}
 	}

@@ -2,8 +2,8 @@ package gateway
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -14,16 +14,16 @@ type chat struct{}
 var _ dialect = chat{}
 
 type chatRequest struct {
-	Messages       []chatMessage   `json:"messages"`
-	Tools          []chatTool      `json:"tools"`
-	ToolChoice     json.RawMessage `json:"tool_choice"`
-	Parallel       *bool           `json:"parallel_tool_calls"`
-	Seed           *int64          `json:"seed"`
-	Temperature    *float64        `json:"temperature"`
-	TopP           *float64        `json:"top_p"`
-	MaxTokens      *int            `json:"max_tokens"`
-	MaxCompletion  *int            `json:"max_completion_tokens"`
-	N              *int            `json:"n"`
+	Messages       []chatMessage `json:"messages"`
+	Tools          []chatTool    `json:"tools"`
+	ToolChoice     any           `json:"tool_choice"`
+	Parallel       *bool         `json:"parallel_tool_calls"`
+	Seed           *int64        `json:"seed"`
+	Temperature    *float64      `json:"temperature"`
+	TopP           *float64      `json:"top_p"`
+	MaxTokens      *int          `json:"max_tokens"`
+	MaxCompletion  *int          `json:"max_completion_tokens"`
+	N              *int          `json:"n"`
 	ResponseFormat struct {
 		Type string `json:"type"`
 	} `json:"response_format"`
@@ -90,23 +90,20 @@ func (chat) parse(body []byte) (*ask, error) {
 		if t.Type != "function" || t.Function.Name == "" {
 			return nil, invalid(fmt.Sprintf("tools[%d]: only functions with a name are known, and not the type %q", i, t.Type))
 		}
-		parameters, err := schema(t.Function.Parameters)
-		if err != nil {
+		f := t.Function
+		if err := a.addTool(f.Name, f.Description, f.Parameters); err != nil {
 			return nil, invalid(fmt.Sprintf("tools[%d].function.parameters: %v", i, err))
 		}
-		f := t.Function
-		a.Tools = append(a.Tools, llm.Tool{Name: f.Name, Description: f.Description, Parameters: parameters})
 	}
 	return a, nil
 }
 
 // check refuses what a request to a model cannot say. Hints that no answer shows are ignored.
 func (r *chatRequest) check() error {
-	choice := strings.TrimSpace(string(r.ToolChoice))
 	switch {
 	case r.N != nil && *r.N != 1:
 		return invalid("n: only one choice is given")
-	case choice != "" && choice != "null" && choice != `"auto"`:
+	case r.ToolChoice != nil && r.ToolChoice != "auto":
 		return invalid(`tool_choice: only "auto" can be had`)
 	case r.ResponseFormat.Type != "" && r.ResponseFormat.Type != "text":
 		return invalid(`response_format: only "text" can be had`)
@@ -115,26 +112,19 @@ func (r *chatRequest) check() error {
 }
 
 func (m chatMessage) message() (llm.Message, error) {
-	out := llm.Message{Role: m.Role, CallID: m.CallID}
-	switch m.Role {
-	case "developer":
-		out.Role = llm.System
-	case llm.System, llm.User, llm.Assistant:
-	case llm.ToolResult:
-		if m.CallID == "" {
-			return out, fmt.Errorf("a tool's result without tool_call_id")
-		}
-	default:
-		return out, fmt.Errorf("the role %q is not known", m.Role)
-	}
-	if out.Role != llm.ToolResult {
+	out := llm.Message{Role: llm.ToolResult, CallID: m.CallID}
+	var err error
+	if m.Role != llm.ToolResult {
 		out.CallID = ""
+		if out.Role, err = roleOf(m.Role); err != nil {
+			return out, err
+		}
+	} else if m.CallID == "" {
+		return out, errors.New("a tool's result without tool_call_id")
 	}
-	text, err := m.Content.text()
-	if err != nil {
+	if out.Content, err = m.Content.text(); err != nil {
 		return out, err
 	}
-	out.Content = text
 	for _, c := range m.Calls {
 		if m.Role != llm.Assistant || c.ID == "" || c.Function.Name == "" || c.Type != "" && c.Type != "function" {
 			return out, fmt.Errorf("tool_calls: need an id and a function with a name, in a message of the assistant")
@@ -161,10 +151,8 @@ func (chat) whole(a answer) any {
 }
 
 func (a answer) completion(object string, choices ...fields) fields {
-	if choices == nil {
-		choices = []fields{} // [] in JSON, not null
-	}
-	return fields{"id": "chatcmpl-" + a.id, "object": object, "created": created, "model": a.model, "choices": choices}
+	return fields{"id": "chatcmpl-" + a.id, "object": object, "created": created, "model": a.model,
+		"choices": append([]fields{}, choices...)} // [] in JSON, not null
 }
 
 // created is when all answers were made, in seconds since 1970.
@@ -172,15 +160,7 @@ const created = 1_700_000_000
 
 // finish is the finish reason in OpenAI's words.
 func (a answer) finish() string {
-	switch a.ending {
-	case cut:
-		return "length"
-	case calling:
-		return "tool_calls"
-	case filtered:
-		return "content_filter"
-	}
-	return "stop"
+	return []string{"stop", "length", "tool_calls", "content_filter"}[a.ending]
 }
 
 // toolCalls returns the calls with their indices, which streams need.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A content is the content of a message in either dialect: a text, or blocks.
@@ -78,16 +80,28 @@ func (b block) unknown() error {
 		b.Type)
 }
 
-// schema returns the schema of a tool's arguments as it is sent on, "" if there is none.
-func schema(raw json.RawMessage) (string, error) {
-	s := strings.TrimSpace(string(raw))
-	switch {
-	case s == "" || s == "null":
-		return "", nil
-	case s[0] != '{':
-		return "", errors.New("need a JSON object")
+// addTool adds a tool, whose parameters are the schema of its arguments, null or nothing.
+func (a *ask) addTool(name, description string, parameters json.RawMessage) error {
+	schema := strings.TrimSpace(string(parameters))
+	if schema == "null" {
+		schema = ""
 	}
-	return s, nil
+	if schema != "" && schema[0] != '{' {
+		return errors.New("need a JSON object")
+	}
+	a.Tools = append(a.Tools, llm.Tool{Name: name, Description: description, Parameters: schema})
+	return nil
+}
+
+// roleOf returns the role of a message that is no tool's result in the words of package llm.
+func roleOf(role string) (string, error) {
+	switch role {
+	case "developer":
+		return llm.System, nil
+	case llm.System, llm.User, llm.Assistant:
+		return role, nil
+	}
+	return "", fmt.Errorf("the role %.40q is not known", role)
 }
 
 // decode reads the body of a request. Fields that are not known are ignored.

@@ -76,20 +76,11 @@ func (f *failure) final() bool { return f.status < 429 }
 
 // body is the error in a form that clients of both dialects read.
 func (f *failure) body() []byte {
-	type inner struct {
-		Type    string  `json:"type"`
-		Message string  `json:"message"`
-		Code    *string `json:"code"`
-		Param   *string `json:"param"`
-	}
-	e := struct {
-		Type  string `json:"type"`
-		Error inner  `json:"error"`
-	}{"error", inner{Type: f.kind, Message: f.message}}
+	e := fields{"type": f.kind, "message": f.message, "code": nil, "param": nil}
 	if f.code != "" {
-		e.Error.Code = &f.code
+		e["code"] = f.code
 	}
-	body, _ := json.Marshal(e) // strings always encode
+	body, _ := json.Marshal(fields{"type": "error", "error": e}) // strings always encode
 	return body
 }
 

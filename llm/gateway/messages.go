@@ -63,34 +63,32 @@ func (messages) parse(body []byte) (*ask, error) {
 	if system != "" {
 		a.Messages = append(a.Messages, llm.Message{Role: llm.System, Content: system})
 	}
-	conversation := len(r.Messages) > 0
 	for i, m := range r.Messages {
 		if a.Messages, err = m.appendTo(a.Messages); err != nil {
 			return nil, invalid(fmt.Sprintf("messages.%d: %v", i, err))
 		}
 	}
-	if !conversation {
+	if len(r.Messages) == 0 {
 		return nil, invalid("messages: at least one is needed")
 	}
 	for i, t := range r.Tools {
 		if t.Type != "" && t.Type != "custom" || t.Name == "" {
 			return nil, invalid(fmt.Sprintf("tools.%d: only custom tools with a name are known, and not the type %q", i, t.Type))
 		}
-		parameters, err := schema(t.InputSchema)
-		if err != nil {
+		if err := a.addTool(t.Name, t.Description, t.InputSchema); err != nil {
 			return nil, invalid(fmt.Sprintf("tools.%d.input_schema: %v", i, err))
 		}
-		a.Tools = append(a.Tools, llm.Tool{Name: t.Name, Description: t.Description, Parameters: parameters})
 	}
 	return a, nil
 }
 
 // appendTo appends the message, whose tool results become messages of their own before its text.
 func (m blockMessage) appendTo(all []llm.Message) ([]llm.Message, error) {
-	if m.Role != llm.User && m.Role != llm.Assistant && m.Role != llm.System {
-		return nil, fmt.Errorf("the role %q is not known", m.Role)
+	role, err := roleOf(m.Role)
+	if err != nil {
+		return nil, err
 	}
-	own := llm.Message{Role: m.Role}
+	own := llm.Message{Role: role}
 	var texts []string
 	for i, b := range m.Content {
 		switch {
@@ -120,10 +118,8 @@ func (m blockMessage) appendTo(all []llm.Message) ([]llm.Message, error) {
 
 // message is the answer with a content, as far as its usage is known.
 func (a answer) message(content ...fields) fields {
-	if content == nil {
-		content = []fields{} // [] in JSON, not null
-	}
-	return fields{"id": "msg_" + a.id, "type": "message", "role": llm.Assistant, "model": a.model, "content": content,
+	return fields{"id": "msg_" + a.id, "type": "message", "role": llm.Assistant, "model": a.model,
+		"content":     append([]fields{}, content...), // [] in JSON, not null
 		"stop_reason": nil, "stop_sequence": nil, "usage": a.blockUsage()}
 }
 

@@ -86,18 +86,16 @@ func (responses) parse(body []byte) (*ask, error) {
 		if t.Type != "function" {
 			continue // the model is not told of tools that the provider runs, or that are not functions
 		}
-		parameters, err := schema(t.Parameters)
-		if err != nil || t.Name == "" {
+		if err := a.addTool(t.Name, t.Description, t.Parameters); err != nil || t.Name == "" {
 			return nil, invalid(fmt.Sprintf("tools[%d]: need a name, and a JSON object as parameters", i))
 		}
-		a.Tools = append(a.Tools, llm.Tool{Name: t.Name, Description: t.Description, Parameters: parameters})
 	}
 	return a, nil
 }
 
 // take adds an item of the input to the conversation. Calls are those of the model's message before them.
 func (a *ask) take(item inputItem) (err error) {
-	m := llm.Message{Role: item.Role}
+	var m llm.Message
 	switch item.Type {
 	case "reasoning": // which a model is not told again
 		return nil
@@ -118,12 +116,8 @@ func (a *ask) take(item inputItem) (err error) {
 		m.Role, m.CallID = llm.ToolResult, item.CallID
 		item.Content = item.Output
 	case "", "message":
-		switch m.Role {
-		case "developer":
-			m.Role = llm.System
-		case llm.System, llm.User, llm.Assistant:
-		default:
-			return fmt.Errorf("the role %.40q is not known", m.Role)
+		if m.Role, err = roleOf(item.Role); err != nil {
+			return err
 		}
 	default:
 		return block{Type: item.Type}.unknown()

@@ -106,9 +106,6 @@ func (s *Session) String() string {
 	return fmt.Sprintf("gateway.Session(%s, %s)", s.g.base, s.cfg.Model)
 }
 
-// GoString is String.
-func (s *Session) GoString() string { return s.String() }
-
 // Close ends the session: calls under way are canceled, and later requests refused. It returns when no Ask runs any
 // more. Closing again does nothing.
 func (s *Session) Close() {

@@ -74,7 +74,7 @@ func TestMessagesStream(t *testing.T) {
 		{"pings", says("hello"), true, [][]string{{unknown, `ping {"type":"ping"}`}, text, end("end_turn")}},
 		{"an error after pings", fails(&llm.Error{Status: llm.Failed, Kind: llm.KindServer, Err: errors.New(secret)}), true,
 			[][]string{{unknown, `ping {"type":"ping"}`,
-				`error {"type":"error","error":{"type":"overloaded_error","message":"the model gave no usable answer","code":"overloaded","param":null}}`}}},
+				`error {"error":{"code":"overloaded","message":"the model gave no usable answer","param":null,"type":"overloaded_error"},"type":"error"}`}}},
 	} {
 		got := streamAround(t, tt.late, tt.do)
 		if id := between(got[0], `"id":"`, `"`); !strings.HasPrefix(id, "msg_") {

@@ -344,8 +344,8 @@ func TestFollowOtherFile(t *testing.T) {
 			t.Errorf("followed %+v", r)
 		}
 	}
-	if f.err == nil || !strings.Contains(f.err.Error(), "it is no log") {
-		t.Errorf("error %v, want one that it is no log", f.err)
+	if f.err == nil || !strings.Contains(f.err.Error(), "it is not a log") {
+		t.Errorf("error %v, want one that it is not a log", f.err)
 	}
 }
 

@@ -206,14 +206,7 @@ func isJournal(path string) error {
 	case err != nil:
 		return Usagef("%s is no journal, or its first line is damaged; it is left as it is", path)
 	}
-	l, _, err := wal.Open(path, func(wal.Entry) error { return nil })
-	if errors.Is(err, wal.ErrNotLog) {
-		return Usagef("%s is no journal; it is left as it is", path)
-	}
-	if err != nil {
-		return locked(path, err)
-	}
-	return l.Close()
+	return unused(path)
 }
 
 // unused returns an error if another process has the journal open.

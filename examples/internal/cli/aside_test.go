@@ -256,6 +256,7 @@ func TestMakeRoomOfADamagedJournal(t *testing.T) {
 // What is no journal is left alone, whatever flags are given: it is somebody's.
 func TestMakeRoomOfWhatIsNoJournal(t *testing.T) {
 	dir := fill(t, "notes.txt", "r.journal")
+	zeros := filepath.Join(dir, "zeros.journal") // as a disk may leave a journal that it lost
 	lines := filepath.Join(dir, "lines.jsonl")
 	l, err := wal.Create(lines)
 	if err != nil {
@@ -264,7 +265,7 @@ func TestMakeRoomOfWhatIsNoJournal(t *testing.T) {
 	if _, err := l.Append(map[string]string{"kind": "song"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Close(); err != nil {
+	if err := errors.Join(l.Close(), os.WriteFile(zeros, make([]byte, 4096), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ path, says string }{
@@ -272,6 +273,7 @@ func TestMakeRoomOfWhatIsNoJournal(t *testing.T) {
 		{filepath.Join(dir, "notes.txt"), "is no journal"},
 		{filepath.Join(dir, "r.journal"), "is no journal"},
 		{lines, "is no journal"},
+		{zeros, "is no journal, or its first line is damaged; it is left as it is"},
 	} {
 		before := strings.Join(held(t, dir), " ")
 		for _, o := range []Options{{}, {Anew: true}, {Resume: true}} {
@@ -290,7 +292,7 @@ func TestMakeRoomOfWhatIsNoJournal(t *testing.T) {
 
 // A kill before the first record leaves a journal that is empty or torn.
 func TestMakeRoomOfATornJournal(t *testing.T) {
-	for _, torn := range []string{"", `{"i":0,"ki`, "\x00\x00"} {
+	for _, torn := range []string{"", `{"i":0,"ki`} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "r.journal")
 		if err := os.WriteFile(path, []byte(torn), 0o666); err != nil {

@@ -20,6 +20,9 @@ func readConfig(fs *flag.FlagSet) error {
 	if path == "" {
 		return nil
 	}
+	if info, err := os.Stat(path); err == nil && info.Size() > 4<<20 {
+		return Usagef("--config %s: it is larger than 4 MiB", path)
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return Usagef("--config: %w", err)

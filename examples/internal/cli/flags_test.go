@@ -171,6 +171,7 @@ func TestWrongConfig(t *testing.T) {
 		{"a map", "N:\n  of: 3\n", "line 1: N: need a value, and no map"},
 		{"no map at all", "- N\n", `line 1: need a line "name: value"`},
 		{"no YAML", "N: [\n", "run.yaml: yaml:"},
+		{"too much", "N: " + strings.Repeat("1", 4<<20), "run.yaml: it is larger than 4 MiB"},
 	} {
 		_, err := configured(t, tt.text)
 		var usage *UsageError

@@ -94,8 +94,11 @@ func status(err error) int {
 }
 
 // inFlags returns what libraries say with the flags, the variables and the commands in the place of the fields that
-// they set and the functions that they stand for.
+// they set and the functions that they stand for. It cuts the middle of a long text, which repeats a value from a file.
 func inFlags(text string) string {
+	if n := len(text); n > 4000 {
+		text = text[:2000] + " ... " + text[n-2000:]
+	}
 	return strings.NewReplacer("Config.BaseURL", "--api-base or "+openai.EnvBase, "Config.APIKey", openai.EnvKey,
 		"Budget.Calls", "T·N", "Budget.Money", "--budget-usd", "Budget.Tokens", "--budget-tokens",
 		"Budget.FLOPs", "--budget-flops", "Budget.WallTime", "--budget-time", "Budget.Target", "--target",
