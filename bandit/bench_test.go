@@ -20,8 +20,6 @@ var policies = []func() bandit.Policy{
 	func() bandit.Policy { return &bandit.UCBTuned{} },
 	func() bandit.Policy { return &bandit.EpsilonGreedy{} },
 	func() bandit.Policy { return &bandit.Softmax{} },
-	func() bandit.Policy { return &bandit.MaxUCB{} },
-	func() bandit.Policy { return &bandit.RisingElimination{T: 1000} },
 	func() bandit.Policy { return &bandit.SuccessiveHalving{T: 1000} },
 	func() bandit.Policy { return bandit.WithFloor(bandit.Normalize(&bandit.UCB1{}, 0, 2), 0.1) },
 	func() bandit.Policy { return bandit.Discounted(&bandit.UCB1{}, 0.99) },

@@ -88,7 +88,6 @@ func TestRewardsOnAnyScale(t *testing.T) {
 		func() bandit.Policy { return &bandit.Softmax{} },
 		func() bandit.Policy { return &bandit.EXP3P{} },
 		func() bandit.Policy { return &bandit.PaperEXP3P{} },
-		func() bandit.Policy { return &bandit.MaxUCB{} },
 		func() bandit.Policy { return bandit.Mix([]float64{1, 1}, &bandit.Challenge{}, &bandit.UCB1{}) },
 	} {
 		arms := sim.Arms(sim.Named("ideas"), 1, 5, 1, 200)

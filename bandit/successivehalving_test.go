@@ -208,3 +208,15 @@ func ExampleSuccessiveHalving() {
 	fmt.Println(played.Selections, err)
 	// Output: [0 1 2 3 0 1 2 3 0 1 2 3 0 1 0 1 0 1 0 1 0 1 0 1] <nil>
 }
+
+// concave returns the courses of arms that rise at falling rates, with a score before the first pull.
+func concave(rng *rand.Rand, arms, rounds int) [][]float64 {
+	all := make([][]float64, arms)
+	for arm := range all {
+		limit, pace := rng.Float64(), 1+100*rng.Float64()
+		for n := range rounds + 1 {
+			all[arm] = append(all[arm], limit*(1-math.Exp(-float64(n)/pace)))
+		}
+	}
+	return all
+}

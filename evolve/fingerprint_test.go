@@ -27,7 +27,7 @@ func TestFingerprintOfAPolicy(t *testing.T) {
 		same      bool
 	}{
 		{"the same again", wrap(&bandit.UCB1{C: 1}), wrap(&bandit.UCB1{C: 1}), true},
-		{"the default, said", wrap(&bandit.MaxUCB{}), wrap(&bandit.MaxUCB{Alpha: 0.5}), true},
+		{"the default, said", wrap(&bandit.Softmax{}), wrap(&bandit.Softmax{Tau: 0.1}), true},
 		{"used before", wrap(&bandit.UCB1{C: 1}), wrap(used), true},
 		{"one that does not print itself", wrap(&plain{new(int)}), wrap(&plain{new(int)}), true},
 		{"one that does not print itself, of another type", wrap(&plain{new(int)}), wrap(noisy{}), false},

@@ -35,8 +35,9 @@ func main() {
 	cp := must(geometry.CirclePacking().Task(runner, "javascript"))
 	cp = task.WithEvaluator(cp, eval.Limit(cp, runtime.NumCPU()))
 	stand := offline.Nominal()
-	var proposers []evolve.Proposer // they differ in how bold they are; others in model, system message, instruction
-	for _, temper := range []string{"small", "large", "splice"} {
+	tempers := [...]string{"small", "large", "splice"} // how bold they are; others differ in model or instruction
+	var proposers []evolve.Proposer
+	for _, temper := range tempers {
 		model := must(offline.New(offline.Config{Temper: temper, Latency: 8 * time.Millisecond}))
 		proposers = append(proposers, evolve.Proposer{Name: temper, LLM: llm.Limit(model, 16)})
 	}
@@ -72,9 +73,9 @@ func main() {
 	file := report.NewBandit(result, header)
 	check(report.Save(name+".json", file))
 	fmt.Println()
-	for _, p := range proposers {
-		of := file.Ledgers["proposer"][p.Name]
-		fmt.Printf("%-7s %4d calls, %3d better children\n", p.Name, of.Calls, of.Improved)
+	for _, temper := range tempers {
+		of := file.Ledgers["proposer"][temper]
+		fmt.Printf("%-7s %4d calls, %3d better children\n", eval.Printable(temper), of.Calls, of.Improved)
 	}
 	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, stand)),
 		eval.Printable(result.Best.Program), name)

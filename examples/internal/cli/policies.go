@@ -74,8 +74,6 @@ var policies = []struct {
 	{"ucb-tuned", func(Game) bandit.Policy { return &bandit.UCBTuned{} }},
 	{"eps-greedy", func(Game) bandit.Policy { return &bandit.EpsilonGreedy{} }},
 	{"softmax", func(Game) bandit.Policy { return &bandit.Softmax{} }},
-	{"max-ucb", func(Game) bandit.Policy { return &bandit.MaxUCB{} }},
-	{"rising-elimination", func(g Game) bandit.Policy { return &bandit.RisingElimination{T: g.T} }},
 	{"halving", func(g Game) bandit.Policy { return &bandit.SuccessiveHalving{T: g.T} }},
 }
 
