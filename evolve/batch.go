@@ -105,17 +105,20 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	gen := l.generation()
 	gen.Before, gen.Best, gen.Elapsed = b.now.before.Candidate, b.best, time.Since(begin)
 	if elapsed := turn.of().Timed(gen.Elapsed); b.err == nil {
-		b.past = append(b.past, madeOf(gen, elapsed))
+		b.past = append(b.past, madeOf(gen, elapsed, b.Strict))
 	}
 	return gen, b.err
 }
 
 // madeOf returns what a Breadth sees of gen.
-func madeOf(gen Generation, elapsed time.Duration) Made {
+func madeOf(gen Generation, elapsed time.Duration, strict bool) Made {
 	m := Made{Children: len(gen.Children), Elapsed: elapsed}
 	for _, c := range gen.Children {
 		if c.Scored() && c.Better(gen.Before) {
 			m.Better++
+			m.Kept++
+		} else if c.Scored() && c.Result.Valid && !strict && !gen.Before.Better(c.Candidate) {
+			m.Kept++
 		}
 	}
 	return m

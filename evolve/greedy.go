@@ -105,7 +105,7 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 		return nil, err
 	}
 	return &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
-		MaxFailures: failures}}, nil
+		Strict: cfg.Strict, MaxFailures: failures}}, nil
 }
 
 // GreedyArms returns k searches that differ only in their seeds: cfg.Seed + i for the i-th. It fails if k is not

@@ -93,8 +93,10 @@ func New(cfg Config) (*Population, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
+	one, _ := cfg.Archive.(*top)
 	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), Breeder: evolve.Breeder{
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
+		Strict:      one != nil && one.n == 1,
 		MaxFailures: failures, OnChild: cfg.OnChild}}
 	if len(cfg.Settings) > 0 {
 		p.cfg.Policy = tilted{cfg.Policy, &p.reign.now}

@@ -98,7 +98,7 @@ func (s search) runTask(ctx context.Context, spec llm.Model, model llm.LLM, t ta
 		return err
 	}
 	path := s.form(t, spec, asked, nil).path()
-	s.KeepTies(path)
+	s.KeepRules(path)
 	arms, err := s.arms(t, model)
 	if err != nil {
 		return err
