@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"sort"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
 )
@@ -65,7 +64,6 @@ type Adaptive struct {
 const (
 	adaptiveWaste, betterWaste = 0.15, 0.3 // Waste where none is given, the second with Better
 	adaptivePrior, betterPrior = 4, 1      // as if so many children had been seen, and half of them had been kept
-	adaptiveWidth              = 4         // n beyond the peak in a search that is short
 
 	// Only the adaptiveHistory newest steps are read. For p it is those of them that hold adaptiveRecent of their
 	// children, and no more than adaptiveSteps. The bounds keep a decision short in a search of 100,000 steps.
@@ -107,7 +105,7 @@ func (a Adaptive) Validate() error {
 // Children returns the number of children for the step after past.
 func (a Adaptive) Children(past []evolve.Made) int {
 	a = a.withDefaults()
-	most := max(adaptiveWidth, int(math.Sqrt(float64(len(past)))/2))
+	most := max(4, int(math.Sqrt(float64(len(past)))/2))
 	if a.Better {
 		most = a.Max
 	}
@@ -126,11 +124,11 @@ func (a Adaptive) Children(past []evolve.Made) int {
 // returned before there was a choice, by which journals know it.
 func (a Adaptive) String() string {
 	a = a.withDefaults()
-	s := fmt.Sprintf("Adaptive(second=%v, waste=%v, %d..%d, kept)", a.Second, a.Waste, a.Min, a.Max)
+	counts := ", kept"
 	if a.Better {
-		s = strings.Replace(s, ", kept", "", 1)
+		counts = ""
 	}
-	return s
+	return fmt.Sprintf("Adaptive(second=%v, waste=%v, %d..%d%s)", a.Second, a.Waste, a.Min, a.Max, counts)
 }
 
 // recentHalf returns the newest steps that hold half of the children, and no more than adaptiveSteps.
