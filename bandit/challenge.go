@@ -125,7 +125,7 @@ func (c *Challenge) challenger(lead int, all float64, r Round) int {
 		switch {
 		case c.calls[arm] > 0:
 			started++
-			if open && arm != lead {
+			if open && arm != lead && c.calls[arm]/2 < least { // its turn is at least that half
 				if turn := c.turn(arm, least); turn < least {
 					next, least = arm, turn
 				}
@@ -158,7 +158,7 @@ func (c *Challenge) turn(arm int, least float64) float64 {
 	age, grows, score, ahead := c.calls[arm], 1+min(c.growth(arm), 1), c.score(arm), 0
 	turn := age / grows
 	for other := 0; other < len(c.arms) && turn < least; other++ {
-		if c.calls[other] >= age && other != arm && c.scoreAt(other, age) > score {
+		if c.calls[other] >= age && c.score(other) > score && c.scoreAt(other, age) > score {
 			ahead++
 			turn = age * math.Sqrt(1+float64(ahead)) / grows
 		}
