@@ -26,8 +26,8 @@ import (
 // which rises to one peak and falls after it. Without a value of time the peak is at n = 1, always. But r falls
 // slowly there, and a wider step ends sooner. So Adaptive takes the largest n in Min..Max whose r(n) is at least
 // (1-Waste) times that of the peak. Without a value of time and with the default Waste that is about 0.9 + 0.33/p:
-// if every tenth child is kept, 4 children. Beyond the peak n is at most 4, or √s/2 after s steps if that is more: short
-// searches lose the most by wide steps.
+// if every tenth child is kept, 4 children. Beyond the peak n is at most 4, or √s/2 after s steps if that is more, as
+// short searches lose the most by wide steps.
 //
 // The estimates come from the recent half of the children, because gains become rare as a search goes on:
 //

@@ -146,7 +146,8 @@ func leastSquares(steps []evolve.Made) (best [2]float64) {
 func TestBreadthsReadTheRecentPast(t *testing.T) {
 	for _, b := range []evolve.Breadth{breadth.Adaptive{}, breadth.Adaptive{Second: 1}} {
 		recent := made(400, 2, 0, time.Second)
-		one, two := b.Children(append(made(5000, 1, 1, 0), recent...)), b.Children(append(made(5000, 64, 64, time.Hour), recent...))
+		one := b.Children(append(made(5000, 1, 1, 0), recent...))
+		two := b.Children(append(made(5000, 64, 64, time.Hour), recent...))
 		if one != two {
 			t.Errorf("%v makes %d children, and %d if other steps came before the last 400", b, one, two)
 		}

@@ -88,8 +88,7 @@ func runBandit(ctx context.Context, args []string) error {
 		Options: &b.Options, standIn: offline.Config{Prose: 1},
 		arms: func(t task.Task, model llm.LLM) ([]evolve.Arm, error) {
 			return evolve.GreedyArms(evolve.GreedyConfig{
-				Task: t, LLM: model, N: b.N, Breadth: b.Children(), Seed: seeds[0], Strict: b.Strict, Window: b.window,
-			}, b.arms)
+				Task: t, LLM: model, N: b.N, Breadth: b.Children(), Window: b.window, Seed: seeds[0], Strict: b.Strict}, b.arms)
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {
 			f := journal.Fingerprint{
