@@ -7,11 +7,10 @@ import (
 
 // The constants of Challenge, under the names of its comment.
 const (
-	challengeLoss   = 0.015 // ε
-	challengeDoubt  = 0.15  // s
-	challengeWindow = 0.4   // v
-	challengeCalls  = 64    // u
-	challengePulls  = 4     // the least number of pulls of a leader before it is challenged
+	challengeDoubt  = 0.15 // s
+	challengeWindow = 0.4  // v
+	challengeShare  = 64   // calls of a run for each arm
+	challengePulls  = 4    // the least number of pulls of a leader before it is challenged
 )
 
 // Challenge lets the best search so far go on, and gives the others what its growth can spare. It is made for searches
@@ -27,23 +26,21 @@ const (
 //	φ = 1 − (1 − ε)^(1/a)              the share of all calls that the challengers may have
 //
 // since a leader that gets the share z of the calls ends at z^a of what it would gain with all of them: the challengers
-// may cost it ε = 0.015 of its gain. A leader that grows in proportion to its calls spares 1.5 %, one that grows as
-// their tenth root 14 %. One that was silent for 0.6 of its calls spares 17 % after a single gain and 86 % after
-// twenty, as few gains tell little of when the next one comes. A gain counts by its size, so that ever smaller ones do
-// not keep the others away. φ is 0 while the leader has made fewer than u = 64 calls or 4 pulls.
+// may cost it ε = 0.01 of its gain. A leader that grows in proportion to its calls spares 1 %. One that was silent for
+// 0.6 of its calls spares 12 % after a single gain and 73 % after twenty, as few gains tell little of the next. A gain
+// counts by its size. φ is 0 while the leader has made fewer than u = 32 calls or 4 pulls.
 //
 // With t the calls so far, x those of all arms but the leader and c the calls of the leader's next pull, a challenger
-// is pulled if x + c ≤ φ·(t + c), and else the leader. If fewer than T/u − 1 arms, rounded up, were started, it is the
-// lowest arm without pulls. Otherwise it is the one with the least
+// is pulled if x + c ≤ φ·(t + c), and else the leader. If fewer than T/64 arms, rounded, were started, it is the lowest
+// arm without pulls. Otherwise it is the one with the least
 //
 //	nᵢ·√(1 + bᵢ)/(1 + aᵢ)
 //
 // where bᵢ is how many arms had a higher score after nᵢ calls, and aᵢ the arm's growth, at most 1. So challengers take
 // turns, those that are ahead of the others at their age or still rising have more of them, and none is given up.
 //
-// In a run of up to 128 calls there is one arm, unless it cannot be pulled. While the leader's pull is pending, a
-// challenger is pulled, or a new arm if no other is open. Ties go to the lowest arm. The policy is deterministic: all
-// its mass is on one arm.
+// In a run of fewer than 96 calls there is one arm, unless it cannot be pulled. While the leader's pull is pending, a
+// challenger is pulled, or a new arm if no other is open. Ties go to the lowest arm, and all mass to one.
 //
 // Calls are those that pulls say they make ([Pull.Calls], [Round.Calls]), and one for each pull that does not. A
 // pending pull counts as calls that gained nothing. Where calls of some arms cost more ([Round.Costs]), each counts as
@@ -58,6 +55,8 @@ type Challenge struct {
 	// make; 0 means not known: as many are taken to come as there were, and T = 128 at least. It panics at the first
 	// draw if T is negative.
 	T int
+	// Cautious has u = 64, ε = 0.015 and at most T/64 − 1 arms, rounded up. So older journals were begun, and go on.
+	Cautious bool
 
 	arms  []climb
 	low   float64   // y₀
@@ -105,12 +104,16 @@ func (c *Challenge) leader(r Round) int {
 
 // spares reports whether the leader can spare a pull of so many calls.
 func (c *Challenge) spares(lead int, all, size float64) bool {
-	if c.calls[lead] < challengeCalls || c.arms[lead].pulls < challengePulls {
+	least, loss := 32.0, 0.010 // u, ε
+	if c.Cautious {
+		least, loss = 64, 0.015
+	}
+	if c.calls[lead] < least || c.arms[lead].pulls < challengePulls {
 		return false
 	}
 	share := 1.0
 	if a := c.growth(lead); a > 0 {
-		share -= math.Pow(1-challengeLoss, 1/a)
+		share -= math.Pow(1-loss, 1/a)
 	}
 	return all-c.calls[lead]+size <= share*(all+size)
 }
@@ -122,8 +125,8 @@ func (c *Challenge) challenger(lead int, all float64, r Round) int {
 		switch {
 		case c.calls[arm] > 0:
 			started++
-			if open && arm != lead {
-				if turn := c.turn(arm); turn < least {
+			if open && arm != lead && c.calls[arm]/2 < least { // its turn is at least that half
+				if turn := c.turn(arm, least); turn < least {
 					next, least = arm, turn
 				}
 			}
@@ -135,9 +138,13 @@ func (c *Challenge) challenger(lead int, all float64, r Round) int {
 	if c.T == 0 {
 		horizon = max(2*all, 128)
 	}
+	most := math.Round(horizon / challengeShare)
+	if c.Cautious {
+		most = math.Ceil(horizon/challengeShare) - 1
+	}
 	leads := lead >= 0 && r.Open[lead]
 	switch {
-	case fresh >= 0 && (float64(started) < max(1, math.Floor((horizon-1)/challengeCalls)) || next < 0 && !leads):
+	case fresh >= 0 && (float64(started) < max(1, most) || next < 0 && !leads):
 		return fresh
 	case next >= 0:
 		return next
@@ -145,15 +152,18 @@ func (c *Challenge) challenger(lead int, all float64, r Round) int {
 	return lead
 }
 
-// turn returns what the challengers are pulled by, the least first.
-func (c *Challenge) turn(arm int) float64 {
-	age, score, ahead := c.calls[arm], c.score(arm), 0
-	for other := range c.arms {
-		if c.calls[other] >= age && other != arm && c.scoreAt(other, age) > score {
+// turn returns what the challengers are pulled by, the least first. It is not counted on once it is at least least, or
+// the time of a decision would grow with the square of the arms.
+func (c *Challenge) turn(arm int, least float64) float64 {
+	age, grows, score, ahead := c.calls[arm], 1+min(c.growth(arm), 1), c.score(arm), 0
+	turn := age / grows
+	for other := 0; other < len(c.arms) && turn < least; other++ {
+		if c.calls[other] >= age && c.score(other) > score && c.scoreAt(other, age) > score {
 			ahead++
+			turn = age * math.Sqrt(1+float64(ahead)) / grows
 		}
 	}
-	return age * math.Sqrt(1+float64(ahead)) / (1 + min(c.growth(arm), 1))
+	return turn
 }
 
 // growth returns a. It takes halves, whose difference does not overflow.
@@ -196,5 +206,10 @@ func (c *Challenge) Update(pull Pull, reward float64) {
 // AnyScale reports that rewards may be on any scale.
 func (c *Challenge) AnyScale() bool { return true }
 
-// String names the policy and its parameters.
-func (c *Challenge) String() string { return fmt.Sprintf("Challenge(T=%d)", c.T) }
+// String names the policy and its parameters, a Cautious one as before there was a choice, for older journals.
+func (c *Challenge) String() string {
+	if c.Cautious {
+		return fmt.Sprintf("Challenge(T=%d)", c.T)
+	}
+	return fmt.Sprintf("Challenge(T=%d, ε=0.01)", c.T)
+}

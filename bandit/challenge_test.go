@@ -41,7 +41,7 @@ func taught(horizon int, arms ...[]float64) *bandit.Challenge {
 
 // Shares of the challengers were worked out with a calculator.
 func TestChallengeByHand(t *testing.T) {
-	steady := make([]int, 100) // every pull is a gain
+	steady := make([]int, 110) // every pull is a gain
 	for i := range steady {
 		steady[i] = i + 1
 	}
@@ -53,17 +53,16 @@ func TestChallengeByHand(t *testing.T) {
 		want    int
 	}{
 		{"nothing is known: the lowest arm", 1000, [][]float64{{0}, {0}}, nil, 0},
-		{"a silent leader is not challenged before 64 calls", 1000, [][]float64{rising(63, 2), {0}}, nil, 0},
-		{"then it is: a = ln(1 − 0.075/1.075)/ln 0.4 = 0.0789, φ = 0.174, and x + c = 1 ≤ 0.174·65", 1000,
-			[][]float64{rising(64, 2), {0}}, nil, 1},
-		{"a run of 128 calls has one arm", 128, [][]float64{rising(100, 2), {0}}, nil, 0},
-		{"one of 129 has two", 129, [][]float64{rising(100, 2), {0}}, nil, 1},
-		{"and no third", 129, [][]float64{rising(100, 2), rising(1), {0}}, nil, 1},
-		{"φ·(100 + 16 + 1) = 20.4, and 17 ≤ 20.4", 1000, [][]float64{rising(100, 2), rising(16), {0}}, nil, 2},
-		{"φ·(100 + 21 + 1) = 21.2 < 22", 1000, [][]float64{rising(100, 2), rising(21), {0}}, nil, 0},
-		{"a steady leader spares 1.5 %: 0.0149·101 = 1.5, so one call", 1000, [][]float64{rising(100, steady...), {0}}, nil,
-			1},
-		{"and not a second one", 1000, [][]float64{rising(100, steady...), rising(1), {0}}, nil, 0},
+		{"a silent leader is not challenged before 32 calls", 1000, [][]float64{rising(31, 2), {0}}, nil, 0},
+		{"then it is: a = ln(1 − 0.075/1.075)/ln 0.4 = 0.0789, φ = 0.12, and x + c = 1 ≤ 0.12·33", 1000,
+			[][]float64{rising(32, 2), {0}}, nil, 1},
+		{"a run of 95 calls has one arm", 95, [][]float64{rising(90, 2), {0}}, nil, 0},
+		{"one of 96 has two", 96, [][]float64{rising(90, 2), {0}}, nil, 1},
+		{"and no third", 96, [][]float64{rising(90, 2), rising(1), {0}}, nil, 1},
+		{"φ·(100 + 10 + 1) = 13.3, and 11 ≤ 13.3", 1000, [][]float64{rising(100, 2), rising(10), {0}}, nil, 2},
+		{"φ·(100 + 13 + 1) = 13.6 < 14", 1000, [][]float64{rising(100, 2), rising(13), {0}}, nil, 0},
+		{"a steady leader spares 1 %: 0.0098·111 = 1.1, so one call", 1000, [][]float64{rising(110, steady...), {0}}, nil, 1},
+		{"and not a second one", 1000, [][]float64{rising(110, steady...), rising(1), {0}}, nil, 0},
 		{"of challengers of one age the one that was ahead has its turn", 192,
 			[][]float64{rising(100, 2, 3, 4), rising(5), rising(5, 3)}, nil, 2},
 		{"of two that got equally far the one that still rises", 192,
@@ -83,6 +82,85 @@ func TestChallengeByHand(t *testing.T) {
 			t.Errorf("%s: arm %d, want %d", tt.reason, got, tt.want)
 		}
 	}
+}
+
+// Worked out in the same way for the constants that all had before there was a choice.
+func TestChallengeCautious(t *testing.T) {
+	for _, tt := range []struct {
+		reason  string
+		horizon int
+		arms    [][]float64
+		want    int
+	}{
+		{"a silent leader is not challenged before 64 calls", 1000, [][]float64{rising(63, 2), {0}}, 0},
+		{"then it is: φ = 0.174, and x + c = 1 ≤ 0.174·65", 1000, [][]float64{rising(64, 2), {0}}, 1},
+		{"a run of 128 calls has one arm", 128, [][]float64{rising(100, 2), {0}}, 0},
+		{"one of 129 has two", 129, [][]float64{rising(100, 2), {0}}, 1},
+		{"and no third", 129, [][]float64{rising(100, 2), rising(1), {0}}, 1},
+		{"φ·(100 + 16 + 1) = 20.4, and 17 ≤ 20.4", 1000, [][]float64{rising(100, 2), rising(16), {0}}, 2},
+		{"φ·(100 + 21 + 1) = 21.2 < 22", 1000, [][]float64{rising(100, 2), rising(21), {0}}, 0},
+	} {
+		p := taught(tt.horizon, tt.arms...)
+		p.Cautious = true
+		if probs := ask(p, all(len(tt.arms))); probs[tt.want] != 1 {
+			t.Errorf("%s: %v, want arm %d", tt.reason, probs, tt.want)
+		}
+	}
+}
+
+// Of many arms the challenger is the one that the formula has, although not every arm is compared with every other one.
+func TestChallengeTurns(t *testing.T) {
+	const arms, low = 40, 0.1
+	for seed := range uint64(20) {
+		r := newRand(seed)
+		courses := [][]float64{rising(61, 1, 2, 3, 4, 5, 6, 7, 8, 9)} // the leader's, with a score after 0, 1, ... pulls
+		for range arms - 1 {
+			var rises []int
+			for pull := 1; pull <= 60 && len(rises) < 8; pull++ {
+				if r.IntN(8) == 0 {
+					rises = append(rises, pull)
+				}
+			}
+			courses = append(courses, rising(1+r.IntN(60), rises...))
+		}
+		courses[arms-1] = rising(1) // and so low is the lowest score
+		want, least := -1, math.Inf(1)
+		for arm := 1; arm < arms; arm++ {
+			ahead, age := 0, len(courses[arm])-1
+			for other, c := range courses {
+				if other != arm && len(c) > age && c[age] > courses[arm][age] {
+					ahead++
+				}
+			}
+			turn := float64(age) * math.Sqrt(1+float64(ahead)) / (1 + min(growth(courses[arm], low), 1))
+			if turn < least {
+				want, least = arm, turn
+			}
+		}
+		open := all(arms)
+		open[0] = false
+		pending := make([]int, arms)
+		pending[0] = 1
+		if probs := askPending(taught(1<<20, courses...), open, pending); probs[want] != 1 {
+			t.Errorf("seed %d: arm %d is pulled, want %d", seed, slices.Index(probs, 1), want)
+		}
+	}
+}
+
+// growth is a of the comment, of an arm with a score after 0, 1, ... pulls.
+func growth(course []float64, low float64) float64 {
+	n, rose := len(course)-1, 0
+	for i := range n {
+		if course[i+1] > course[i] {
+			rose++
+		}
+	}
+	gain := course[n] - low
+	if gain <= 0 {
+		return 0
+	}
+	doubt := 0.15 * gain / float64(rose+1)
+	return math.Log(1-(course[n]-course[int(0.4*float64(n))]+doubt)/(gain+doubt)) / math.Log(0.4)
 }
 
 // Ever smaller gains do not keep the others away, as they would if silence counted from the last one.
@@ -124,15 +202,11 @@ func TestChallengeSizedPulls(t *testing.T) {
 		p.Update(bandit.Pull{Arm: 0, Prob: 1, Calls: 16}, []float64{0, 0.2}[min(pull, 1)])
 	}
 	if got := probs(); got[1] != 1 {
-		t.Errorf("after 160 calls, φ·176 = 30.6: %v", got)
-	}
-	p.Update(bandit.Pull{Arm: 1, Prob: 1, Calls: 16}, 0)
-	if got := probs(); got[1] != 1 {
-		t.Errorf("after 16 of a challenger, 32 ≤ φ·192 = 33.4: %v", got)
+		t.Errorf("after 160 calls, 16 ≤ φ·176 = 21: %v", got)
 	}
 	p.Update(bandit.Pull{Arm: 1, Prob: 1, Calls: 16}, 0)
 	if got := probs(); got[0] != 1 {
-		t.Errorf("after 32 of a challenger, 48 > φ·208 = 36.2: %v", got)
+		t.Errorf("after 16 of a challenger, 32 > φ·192 = 23: %v", got)
 	}
 }
 
@@ -144,17 +218,17 @@ func TestChallengeCosts(t *testing.T) {
 		p.Probs(probs, bandit.Round{Open: all(len(costs)), Pending: make([]int, len(costs)), Costs: costs})
 		return probs
 	}
-	// φ = 0.174 after a gain in the second of 64 calls, and 0.86 after twenty in the first of many.
+	// φ = 0.12 after a gain in the second of many calls.
 	p := taught(10000, rising(100, 2), []float64{0})
 	if got := probs(p, 1, 1); got[1] != 1 {
 		t.Errorf("1 ≤ φ·101: %v", got)
 	}
 	if got := probs(p, 1, 100); got[0] != 1 {
-		t.Errorf("100 > φ·200 = 34.8: %v", got)
+		t.Errorf("100 > φ·200 = 24: %v", got)
 	}
-	p = taught(10000, rising(500, 2), []float64{0})
+	p = taught(10000, rising(800, 2), []float64{0})
 	if got := probs(p, 1, 100); got[1] != 1 {
-		t.Errorf("100 ≤ φ·600 = 104: %v", got)
+		t.Errorf("100 ≤ φ·900 = 108: %v", got)
 	}
 	if got := probs(taught(10000, rising(5, 2), []float64{0}), 100, 1); got[1] != 1 {
 		t.Errorf("500 calls of the cheapest, of which 300 without a gain: %v", got)
@@ -208,7 +282,7 @@ func TestChallengeAgainstOneSearch(t *testing.T) {
 
 func TestChallengeParameters(t *testing.T) {
 	wantPanic(t, "a negative horizon", func() { ask(&bandit.Challenge{T: -1}, all(2)) }, "Challenge.T is -1")
-	if got, want := (&bandit.Challenge{T: 9}).String(), "Challenge(T=9)"; got != want {
+	if got, want := (&bandit.Challenge{T: 9}).String(), "Challenge(T=9, ε=0.01)"; got != want {
 		t.Errorf("prints as %q, want %q", got, want)
 	}
 }

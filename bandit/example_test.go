@@ -173,7 +173,7 @@ func ExampleUCB1() {
 	// [4 8]
 }
 
-// A search that has stopped is left for others, once it had 64 calls.
+// A search that has stopped is left for others, once it had 32 calls.
 func ExampleChallenge() {
 	p := &bandit.Challenge{T: 192}
 	fmt.Println(p)
@@ -195,8 +195,8 @@ func ExampleChallenge() {
 	}
 	fmt.Println(pulls)
 	// Output:
-	// Challenge(T=192)
-	// [92 100 0]
+	// Challenge(T=192, ε=0.01)
+	// [32 100 60]
 }
 
 func ExamplePaperEXP3P() {

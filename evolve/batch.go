@@ -109,17 +109,22 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 	gen := l.generation()
 	gen.Before, gen.Best, gen.Elapsed = b.now.before.Candidate, b.best, time.Since(begin)
 	if elapsed := turn.of().Timed(gen.Elapsed); b.err == nil {
-		b.past = append(b.past, madeOf(gen, elapsed))
+		b.past = append(b.past, madeOf(l.taken, gen.Before, elapsed, b.Strict))
 	}
 	return gen, b.err
 }
 
-// madeOf returns what a Breadth sees of gen.
-func madeOf(gen Generation, elapsed time.Duration) Made {
-	m := Made{Children: len(gen.Children), Elapsed: elapsed}
-	for _, c := range gen.Children {
-		if c.Scored() && c.Better(gen.Before) {
+// madeOf returns what a Breadth sees of a step's children.
+func madeOf(taken []bredChild, before eval.Candidate, elapsed time.Duration, strict bool) Made {
+	m := Made{Children: len(taken), Elapsed: elapsed}
+	for _, b := range taken {
+		c, parents := b.child, b.brief.Ask.Parents
+		if c.Scored() && c.Better(before) {
 			m.Better++
+			m.Kept++
+		} else if c.Scored() && c.Result.Valid && !strict && !before.Better(c.Candidate) &&
+			(len(parents) == 0 || c.Program != parents[0].Program) {
+			m.Kept++
 		}
 	}
 	return m

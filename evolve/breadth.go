@@ -26,6 +26,7 @@ type Breadth interface {
 type Made struct {
 	Children int // that were made, with a score or without; fewer than wished where the budget had no room for more
 	Better   int // of them: strictly better than the search's best when the step began
+	Kept     int // of them: better or, unless the search is strict, valid, as good, and no copy of the parent
 	// Elapsed is how long the step took, in whole milliseconds. In a resumed run it is what the journal holds, and
 	// not how long it takes to read the answers again.
 	Elapsed time.Duration

@@ -1,6 +1,7 @@
 package evolve_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A Breadth of somebody's that panics or asks for an impossible number ends the run with an error that names it.
@@ -121,13 +123,50 @@ func TestGreedyWithABreadth(t *testing.T) {
 	}
 	g.Calls()
 	for i := range saw {
-		saw[i].Elapsed = 0
+		saw[i].Elapsed, saw[i].Kept = 0, 0
 	}
 	if !slices.Equal(saw, want) || len(saw) != 40 {
 		t.Errorf("the breadth saw %+v, want %+v", saw, want)
 	}
 	if !slices.ContainsFunc(want, func(m evolve.Made) bool { return m.Better > 0 }) {
 		t.Error("no step had a better child: the test sees nothing")
+	}
+}
+
+// A Breadth sees how many children are better, and how many take the parent's place or would have: ties too, unless the
+// search is strict.
+func TestBreadthSeesTies(t *testing.T) {
+	for _, tt := range []struct {
+		initial              string
+		programs             []string
+		better, kept, strict int
+	}{
+		{"0", []string{"-1", "0.0", "x"}, 0, 1, 0},
+		{"0", []string{"2", "2.0", "1"}, 3, 3, 3},
+		{"0", []string{"0", "0.0", "x"}, 0, 1, 0}, // a copy of the parent moves nothing
+		{"0", []string{"0.0", "0.00", "5"}, 1, 3, 1},
+		{"y", []string{"x", "z", "1"}, 1, 1, 1},
+	} {
+		for strict, kept := range map[bool]int{false: tt.kept, true: tt.strict} {
+			var saw []evolve.Made
+			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, tt.initial), Strict: strict,
+				Breadth: evolve.BreadthFunc(func(past []evolve.Made) int {
+					saw = slices.Clone(past)
+					return len(tt.programs)
+				}),
+				LLM: llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+					return ok(tt.programs[slices.IndexFunc([]int{0, 1, 2}, func(i int) bool {
+						return req.Seed == evolve.ChildSeed(0, 0, 0, i)
+					})], 1), nil
+				})})
+			if _, err := g.Step(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if g.Calls(); saw[0].Better != tt.better || saw[0].Kept != kept {
+				t.Errorf("%s, then %v, strict %v: %+v, want %d better and %d kept", tt.initial, tt.programs, strict, saw[0],
+					tt.better, kept)
+			}
+		}
 	}
 }
 
@@ -209,7 +248,8 @@ func TestJournalOfAnotherBreadth(t *testing.T) {
 		then, now evolve.Breadth
 		same      bool
 	}{
-		{"the same again", breadth.Adaptive{}, breadth.Adaptive{Waste: 0.3}, true},
+		{"the same again", breadth.Adaptive{}, breadth.Adaptive{Waste: 0.15}, true},
+		{"another count", breadth.Adaptive{Better: true, Waste: 0.15}, breadth.Adaptive{}, false},
 		{"another value of time", breadth.Adaptive{}, breadth.Adaptive{Second: 1}, false},
 		{"another that begins alike", breadth.Adaptive{}, breadth.Adaptive{Min: 2, Max: 2}, false},
 		{"none then", nil, breadth.Adaptive{Min: evolve.DefaultN}, false},

@@ -184,6 +184,8 @@ type Breeder struct {
 	// retry does not count, but never are as many as two windows under way.
 	Window int
 	Order  Order // ByIndex is the default
+	// Strict says that a child that scores the same as the best does not take its place as a parent ([Made].Kept).
+	Strict bool
 	// Noise says that the evaluator may score the same program differently, and what is done about it. nil means that
 	// scores are exact: equal programs (but for white space at their end) are evaluated once in a run. The run sets
 	// evaluations aside for programs that are scored again. The search that embeds the Breeder has them scored with

@@ -56,8 +56,8 @@ func ExampleBreadth() {
 	fmt.Println(result.Calls, widths, err)
 	fmt.Println(arms[0])
 	// Output:
-	// 64 [2 1 1 2 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 2 2 2 3 4 8 8] <nil>
-	// Greedy(sum, N=16, seed=2041713265, Adaptive(second=0, waste=0.3, 1..64), neutral)
+	// 64 [1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 2 2 2 3 3 3 3 2] <nil>
+	// Greedy(sum, N=16, seed=2041713265, Adaptive(second=0, waste=0.15, 1..64, kept), neutral)
 }
 
 // A search of one's own asks a Breadth for its width in Calls and in Step.
@@ -84,7 +84,7 @@ func ExampleMade() {
 		}
 	}
 	// Output:
-	// 2 2
+	// 1 1
 	// 1 0
 	// 1 1
 }

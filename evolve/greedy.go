@@ -118,7 +118,7 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 		return nil, err
 	}
 	g := &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
-		MaxFailures: failures, Proposers: cfg.Proposers, Seed: cfg.Seed}}
+		Strict: cfg.Strict, MaxFailures: failures, Proposers: cfg.Proposers, Seed: cfg.Seed}}
 	if cfg.Policy != nil {
 		g.Policy = cfg.Policy()
 	}

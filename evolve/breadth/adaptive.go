@@ -11,10 +11,11 @@ import (
 )
 
 // Adaptive makes as many children as bring the most for what they cost, in calls and in time. It estimates from
-// the search's own history how likely a child is better, and how long a step takes.
+// the search's own history how likely a child takes its parent's place, and how long a step takes.
 //
-// Let p be the chance that a child is better than its parent, and τ(n) the seconds that a step of n children
-// takes. A step of n children of one parent brings a gain with the chance
+// Let p be the chance that a child is kept ([evolve.Made].Kept): that it is better or, unless the search is strict, as
+// good, since a search moves on a plateau by ties. Let τ(n) be the seconds that a step of n children takes. A step of n
+// children of one parent brings a new parent with the chance
 //
 //	g(n) = 1 - (1-p)ⁿ
 //
@@ -24,46 +25,45 @@ import (
 //
 // which rises to one peak and falls after it. Without a value of time the peak is at n = 1, always. But r falls
 // slowly there, and a wider step ends sooner. So Adaptive takes the largest n in Min..Max whose r(n) is at least
-// (1-Waste) times that of the peak. Without a value of time and with the default Waste that is about ½ + 0.76/p:
-// with gains in every tenth child, 8 children.
+// (1-Waste) times that of the peak. Without a value of time and with the default Waste that is about 0.9 + 0.33/p:
+// if every tenth child is kept, 4 children. Beyond the peak n is at most 4, or √s/2 after s steps if that is more, as
+// short searches lose the most by wide steps.
 //
 // The estimates come from the recent half of the children, because gains become rare as a search goes on:
 //
-//	p = (s + ½) / (m + 1)
+//	p = (k + 2) / (m + 4)
 //
-// for s better ones among m. A new search thus begins with p = ½, which makes 2 children by default. τ(n) = a +
-// b·n with a and b at least 0, by least squares over all steps that are read, because it takes steps of several
-// widths to tell a from b, and time changes less than p. As long as all of them had one width, b is 0: a wider
-// step is taken to cost no more time, until one has shown what it costs.
+// for k kept ones among m. A new search thus begins with p = ½, and by default one child. τ(n) = a + b·n with a and b
+// at least 0, by least squares over all steps that are read, because it takes steps of several widths to tell a from b,
+// and time changes less than p. As long as all of them had one width, b is 0: a wider step is taken to cost no more
+// time, until one has shown what it costs.
 //
 // What the model leaves out:
 //
 //   - How large a gain is. A step of many children keeps the best of them, which is worth more than a gain.
-//   - That p falls when a gain is found, as the new parent is harder to beat. Then p is too high until the window
-//     has moved on, and the next steps are too narrow. After the end of a plateau it is the other way round.
+//   - That p falls when a gain is found, and rises after a plateau. It lags until the window has moved on.
 //   - That time grows in stairs, where fewer calls are in flight at once than a step has children, and that the
 //     slowest of many answers is later than that of few. The line is the best one through both.
-//   - With evolve.GreedyConfig.Window the parent may change within a step. Then children after the first better one
-//     are not wasted, and wide steps cost nothing: leave the Breadth out there.
+//   - With evolve.GreedyConfig.Window the parent may change within a step, and wide steps cost nothing: leave the
+//     Breadth out there.
 type Adaptive struct {
 	// Second is what a second of wall time is worth, in model calls; 0 means nothing. With 5, a step that takes
 	// four seconds costs 20 calls more than it has children.
 	Second float64
 	// Waste is the share of the gain for what it costs that is given up for fewer and wider steps, less than 1. 0
-	// means 0.3, and negative none.
+	// means 0.15, or 0.3 with Better, and negative none.
 	Waste float64
-	Min   int // least number of children; 0 means 1
-	Max   int // largest number of children, at most evolve.MaxN; 0 means evolve.DefaultN, or Min if that is more
+	// Better counts better children alone, p = (k + ½)/(m + 1), and lets n go to Max: too wide on plateaus. So older
+	// journals were begun, and go on.
+	Better bool
+	Min    int // least number of children; 0 means 1
+	Max    int // largest number of children, at most evolve.MaxN; 0 means evolve.DefaultN, or Min if that is more
 }
 
 // The constants of [Adaptive].
 const (
-	adaptiveWaste = 0.3 // Waste where none is given
-
-	// The prior of p: as if so many children had been seen and so many of them had been better. It is worth one
-	// child, so that a search without a gain comes to wide steps as fast as one that doubles.
-	adaptivePriorBetter   = 0.5
-	adaptivePriorChildren = 1
+	adaptiveWaste, betterWaste = 0.15, 0.3 // Waste where none is given, the second with Better
+	adaptivePrior, betterPrior = 4, 1      // as if so many children had been seen, and half of them had been kept
 
 	// Only the adaptiveHistory newest steps are read. For p it is those of them that hold adaptiveRecent of their
 	// children, and no more than adaptiveSteps. The bounds keep a decision short in a search of 100,000 steps.
@@ -75,7 +75,11 @@ const (
 var _ evolve.Breadth = Adaptive{}
 
 func (a Adaptive) withDefaults() Adaptive {
-	a.Waste = max(0, cmp.Or(a.Waste, adaptiveWaste))
+	waste := adaptiveWaste
+	if a.Better {
+		waste = betterWaste
+	}
+	a.Waste = max(0, cmp.Or(a.Waste, waste))
 	a.Min = cmp.Or(a.Min, 1)
 	a.Max = cmp.Or(a.Max, max(evolve.DefaultN, a.Min))
 	return a
@@ -88,7 +92,7 @@ func (a Adaptive) Validate() error {
 	case !(a.Second >= 0) || math.IsInf(a.Second, 0):
 		return fmt.Errorf("breadth: Adaptive.Second is %v: need 0, or the calls that a second is worth", a.Second)
 	case !(a.Waste < 1):
-		return fmt.Errorf("breadth: Adaptive.Waste is %v: need 0 for %v, or less than 1", a.Waste, adaptiveWaste)
+		return fmt.Errorf("breadth: Adaptive.Waste is %v: need 0 for the default, or less than 1", a.Waste)
 	case a.Min < 1 || a.Min > evolve.MaxN:
 		return fmt.Errorf("breadth: Adaptive.Min is %d: need 0 for 1 child, or at most %d", a.Min, evolve.MaxN)
 	case a.Max < a.Min || a.Max > evolve.MaxN:
@@ -101,21 +105,30 @@ func (a Adaptive) Validate() error {
 // Children returns the number of children for the step after past.
 func (a Adaptive) Children(past []evolve.Made) int {
 	a = a.withDefaults()
+	most := max(4, int(math.Sqrt(float64(len(past)))/2))
+	if a.Better {
+		most = a.Max
+	}
 	past = past[max(0, len(past)-adaptiveHistory):]
-	p, took := chanceOfGain(recentHalf(past)), stepTime(past)
+	p, took := a.chance(recentHalf(past)), stepTime(past)
 	rate := func(n int) float64 {
 		return gainOf(p, n) / (float64(n) + a.Second*took.of(n))
 	}
 	// r rises to its peak and falls after it, so both are found by halving.
 	peak := a.Min + sort.Search(a.Max-a.Min, func(i int) bool { return rate(a.Min+i+1) <= rate(a.Min+i) })
 	enough := (1 - a.Waste) * rate(peak)
-	return peak + sort.Search(a.Max-peak, func(i int) bool { return rate(peak+i+1) < enough })
+	return peak + sort.Search(max(0, min(a.Max, most)-peak), func(i int) bool { return rate(peak+i+1) < enough })
 }
 
-// String returns "Adaptive(second=0, waste=0.3, 1..64)" with the numbers in force.
+// String returns "Adaptive(second=0, waste=0.15, 1..64, kept)" with the numbers in force, and with Better what it
+// returned before there was a choice, by which journals know it.
 func (a Adaptive) String() string {
 	a = a.withDefaults()
-	return fmt.Sprintf("Adaptive(second=%v, waste=%v, %d..%d)", a.Second, a.Waste, a.Min, a.Max)
+	counts := ", kept"
+	if a.Better {
+		counts = ""
+	}
+	return fmt.Sprintf("Adaptive(second=%v, waste=%v, %d..%d%s)", a.Second, a.Waste, a.Min, a.Max, counts)
 }
 
 // recentHalf returns the newest steps that hold half of the children, and no more than adaptiveSteps.
@@ -132,14 +145,16 @@ func recentHalf(past []evolve.Made) []evolve.Made {
 	return past[first:]
 }
 
-// chanceOfGain returns the posterior mean of p after these steps.
-func chanceOfGain(steps []evolve.Made) float64 {
-	better, children := adaptivePriorBetter, float64(adaptivePriorChildren)
+// chance returns the posterior mean of p after these steps.
+func (a Adaptive) chance(steps []evolve.Made) float64 {
+	kept, better, children := 0, 0, 0
 	for _, m := range steps {
-		better += float64(m.Better)
-		children += float64(m.Children)
+		kept, better, children = kept+m.Kept, better+m.Better, children+m.Children
 	}
-	return better / children
+	if a.Better {
+		return (float64(better) + betterPrior/2.0) / float64(children+betterPrior)
+	}
+	return float64(kept+adaptivePrior/2) / float64(children+adaptivePrior)
 }
 
 // gainOf returns 1-(1-p)ⁿ, precisely for small p too.

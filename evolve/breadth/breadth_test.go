@@ -12,9 +12,9 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/breadth"
 )
 
-// made returns n steps of this many children, of which so many are better, that took so long.
-func made(n, children, better int, took time.Duration) []evolve.Made {
-	return slices.Repeat([]evolve.Made{{Children: children, Better: better, Elapsed: took}}, n)
+// made returns n steps of this many children, of which so many are kept and none is better, that took so long.
+func made(n, children, kept int, took time.Duration) []evolve.Made {
+	return slices.Repeat([]evolve.Made{{Children: children, Kept: kept, Elapsed: took}}, n)
 }
 
 func TestAdaptive(t *testing.T) {
@@ -26,21 +26,26 @@ func TestAdaptive(t *testing.T) {
 		want   int
 	}{
 		// p = 0.5: (1-(1-p)^n)/np is 1, 0.75 and 0.583 at 1, 2 and 3.
-		{"a new search has p = 1/2, where a second child still pays and a third does not", breadth.Adaptive{}, nil, 2},
-		{"and with a smaller Waste a second does not either", breadth.Adaptive{Waste: 0.2}, nil, 1},
+		{"a new search has p = 1/2, where a second child does not pay", breadth.Adaptive{}, nil, 1},
+		{"but with a larger Waste", breadth.Adaptive{Waste: 0.3}, nil, 2},
 		{"Min", breadth.Adaptive{Min: 7, Waste: -1}, nil, 7},
-		// p = 0.5/(10+1), from the recent half of the children: (1-(1-p)^n)/np is 0.707 at 17 and 0.693 at 18.
-		{"without gain about 1/2 + 0.76/p", breadth.Adaptive{}, made(20, 1, 0, s), 17},
-		{"Max", breadth.Adaptive{Max: 6}, made(20, 1, 0, s), 6},
+		// p = 2/(6+4), from the recent half of the children: (1-(1-p)^n)/np is 0.9 at 2 and 0.813 at 3.
+		{"without a kept child about 0.9 + 0.33/p", breadth.Adaptive{}, made(12, 1, 0, s), 2},
+		{"which is more and more", breadth.Adaptive{}, made(60, 1, 0, s), 4},
+		{"and at most √s/2", breadth.Adaptive{}, made(420, 1, 0, s), 10},
+		{"or Max", breadth.Adaptive{Max: 6}, made(420, 1, 0, s), 6},
 		{"no waste at all", breadth.Adaptive{Waste: -1}, made(20, 1, 0, s), 1},
-		{"all gains", breadth.Adaptive{}, made(20, 1, 1, s), 1},
-		{"a long time without gain", breadth.Adaptive{}, made(1000, 64, 0, s), 64},
-		{"gains of long ago are forgotten", breadth.Adaptive{}, append(made(300, 1, 1, s), made(400, 1, 0, s)...), 64},
-		{"steps without a child tell nothing", breadth.Adaptive{Second: 5}, made(3, 0, 0, s), 2},
-		// p = 0.5/2, from the newer of two steps. With 500 calls for the time of a step (1-0.75^n)/(n+500) is largest
-		// where 0.75^n = 1/(1+ln(4/3)·(n+500)), that is, at n = 17.4.
+		{"all are kept", breadth.Adaptive{}, made(60, 1, 1, s), 1},
+		{"what was kept long ago is forgotten", breadth.Adaptive{}, append(made(300, 1, 1, s), made(400, 1, 0, s)...), 13},
+		{"steps without a child tell nothing", breadth.Adaptive{Second: 5}, made(3, 0, 0, s), 1},
+		// p = 2/5, from the newer of two steps. With 500 calls for the time of a step (1-0.6^n)/(n+500) is largest where
+		// 0.6^n = 1/(1+ln(5/3)·(n+500)), that is, at n = 10.9.
 		{"time that is worth nothing", breadth.Adaptive{Waste: -1}, made(2, 1, 0, 100*s), 1},
-		{"time that is worth much", breadth.Adaptive{Waste: -1, Second: 5}, made(2, 1, 0, 100*s), 17},
+		{"time that is worth much", breadth.Adaptive{Waste: -1, Second: 5}, made(2, 1, 0, 100*s), 11},
+		{"of which no more is wasted", breadth.Adaptive{Second: 5}, made(2, 1, 0, 100*s), 11},
+		// p = 0.5/(10+1), from the recent half of the children: (1-(1-p)^n)/np is 0.707 at 17 and 0.693 at 18.
+		{"only better ones count", breadth.Adaptive{Better: true}, made(20, 1, 1, s), 17},
+		{"and n goes to Max", breadth.Adaptive{Better: true}, made(1000, 64, 0, s), 64},
 		// τ = n seconds: with a second worth any number of calls, wide steps save nothing.
 		{"steps that take as long as their children one by one", breadth.Adaptive{Waste: -1, Second: 1000},
 			append(made(9, 2, 0, 2*s), made(9, 4, 0, 4*s)...), 1},
@@ -56,11 +61,12 @@ func TestAdaptiveIsItsFormula(t *testing.T) {
 	for i := range 2000 {
 		r := rand.New(rand.NewPCG(9, uint64(i)))
 		a := breadth.Adaptive{Second: []float64{0, 0.1, 5, 300}[r.IntN(4)], Waste: []float64{-1, 0.05, 0.3, 0.7}[r.IntN(4)],
-			Min: 1 + r.IntN(3), Max: 3 + r.IntN(300)}
+			Min: 1 + r.IntN(3), Max: 3 + r.IntN(300), Better: i%2 == 0}
 		var past []evolve.Made
 		for range r.IntN(60) {
 			n := 1 + r.IntN(40)
-			past = append(past, evolve.Made{Children: n, Better: min(n, r.IntN(1+r.IntN(4))),
+			kept := min(n, r.IntN(1+r.IntN(4)))
+			past = append(past, evolve.Made{Children: n, Better: r.IntN(1 + kept), Kept: kept,
 				Elapsed: time.Duration(r.IntN(3000)*n/(1+r.IntN(8))) * time.Millisecond})
 		}
 		want, tie := byFormula(a, past)
@@ -72,24 +78,36 @@ func TestAdaptiveIsItsFormula(t *testing.T) {
 
 // byFormula tries every width. tie says that the one after the last good one is as good but for rounding.
 func byFormula(a breadth.Adaptive, past []evolve.Made) (n int, tie bool) {
-	all, held, m, better := 0, 0, 1.0, 0.5
+	all, held, m, counted := 0, 0, 4.0, 2.0
+	if a.Better {
+		m, counted = 1, 0.5
+	}
 	for _, s := range past {
 		all += s.Children
 	}
 	for i := len(past) - 1; i >= 0 && 2*held < all; i-- {
 		held += past[i].Children
-		m, better = m+float64(past[i].Children), better+float64(past[i].Better)
+		if m += float64(past[i].Children); a.Better {
+			counted += float64(past[i].Better)
+		} else {
+			counted += float64(past[i].Kept)
+		}
 	}
 	took := leastSquares(past)
 	rate := func(n int) float64 {
-		return (1 - math.Pow(1-better/m, float64(n))) / (float64(n) + a.Second*(took[0]+took[1]*float64(n)))
+		return (1 - math.Pow(1-counted/m, float64(n))) / (float64(n) + a.Second*(took[0]+took[1]*float64(n)))
 	}
-	best := 0.0
+	best, peak := 0.0, 0
 	for n := a.Min; n <= a.Max; n++ {
-		best = max(best, rate(n))
+		if r := rate(n); r > best {
+			best, peak = r, n
+		}
 	}
-	enough := best * (1 - max(0, a.Waste))
-	for n := a.Max; ; n-- {
+	enough, most := best*(1-max(0, a.Waste)), a.Max
+	if !a.Better {
+		most = min(most, max(peak, 4, int(math.Sqrt(float64(len(past)))/2)))
+	}
+	for n := most; ; n-- {
 		if r := rate(n); r >= enough*(1-1e-9) {
 			return n, r < enough*(1+1e-9)
 		}
@@ -128,10 +146,10 @@ func leastSquares(steps []evolve.Made) (best [2]float64) {
 func TestBreadthsReadTheRecentPast(t *testing.T) {
 	for _, b := range []evolve.Breadth{breadth.Adaptive{}, breadth.Adaptive{Second: 1}} {
 		recent := made(400, 2, 0, time.Second)
-		for _, before := range [][]evolve.Made{made(1, 1, 1, 0), made(5000, 64, 64, time.Hour)} {
-			if got, want := b.Children(append(before, recent...)), b.Children(recent); got != want {
-				t.Errorf("%v makes %d children, and %d if more steps came before the last 400", b, want, got)
-			}
+		one := b.Children(append(made(5000, 1, 1, 0), recent...))
+		two := b.Children(append(made(5000, 64, 64, time.Hour), recent...))
+		if one != two {
+			t.Errorf("%v makes %d children, and %d if other steps came before the last 400", b, one, two)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/breadth"
 )
 
-// plateau returns the widths of the steps in which a search makes 120 children. Of the first 24 every fourth is better, and
+// plateau returns the widths of the steps in which a search makes 120 children. Of the first 24 every fourth is kept, and
 // then none.
 func plateau(b evolve.Breadth) (widths []int) {
 	var past []evolve.Made
@@ -16,7 +16,7 @@ func plateau(b evolve.Breadth) (widths []int) {
 		m := evolve.Made{Children: b.Children(past), Elapsed: 2 * time.Second}
 		for range m.Children {
 			if born++; born <= 24 && born%4 == 0 {
-				m.Better++
+				m.Kept++
 			}
 		}
 		past, widths = append(past, m), append(widths, m.Children)
@@ -30,6 +30,6 @@ func ExampleAdaptive() {
 		fmt.Println(b, plateau(b))
 	}
 	// Output:
-	// Adaptive(second=0, waste=0.3, 1..32) [2 5 3 3 3 2 3 3 3 4 4 6 8 32 32 32]
-	// Adaptive(second=4, waste=0.3, 1..32) [2 21 16 20 32 32]
+	// Adaptive(second=0, waste=0.15, 1..32, kept) [1 1 1 1 1 1 1 1 1 1 1 2 1 1 1 1 1 1 2 1 1 1 1 1 2 2 2 2 2 2 2 2 3 3 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4]
+	// Adaptive(second=4, waste=0.15, 1..32, kept) [1 4 4 4 4 5 5 5 6 8 10 14 16 18 20]
 }

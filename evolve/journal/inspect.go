@@ -13,7 +13,8 @@ type Summary struct {
 	Begun       bool        // the file has a whole record
 	Fingerprint Fingerprint // Config.Fingerprint of the process that made the file
 	Command     string      // Config.Command of that process
-	Finished    bool        // the run that was begun last is over
+	Run         Fingerprint // what evolve.Run was given by the run that was begun last, such as its policy
+	Finished    bool        // that run is over
 }
 
 // Inspect returns a summary of the journal at path without opening it, so a run that goes on is not disturbed. The
@@ -36,7 +37,9 @@ func Inspect(path string) (s Summary, err error) {
 			if r.Index == 1 {
 				s.Command = r.Command
 			}
-		case record.Run, record.Draw, record.Report, record.Stop, record.Raise:
+		case record.Run:
+			s.Run, s.Finished = r.Fingerprint, false
+		case record.Draw, record.Report, record.Stop, record.Raise:
 			s.Finished = r.Kind == record.Stop
 		}
 	}

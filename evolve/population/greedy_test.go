@@ -100,6 +100,10 @@ func TestOneProgramIsGreedy(t *testing.T) {
 				tk = stepped(t, "0")
 			}
 			n, window := 1+int(seed)%7, int(seed)%3
+			var width evolve.Breadth // which counts ties where the search takes them
+			if seed%2 == 1 {
+				width, n = breadth.Adaptive{}, 0
+			}
 			children := func(arm evolve.Arm) (list []evolve.Child) {
 				for _, g := range run(t, arm, 40).Arms[0].Generations {
 					list = append(list, g.Children...)
@@ -109,13 +113,13 @@ func TestOneProgramIsGreedy(t *testing.T) {
 			of := map[bool][]evolve.Child{}
 			for neutral, archive := range map[bool]population.Archive{false: population.Top(1), true: population.Drift()} {
 				g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: tk, LLM: climber, N: n, Window: window, Seed: seed,
-					Strict: !neutral})
+					Breadth: width, Strict: !neutral})
 				if err != nil {
 					t.Fatal(err)
 				}
 				of[neutral] = children(g)
 				got := children(newPopulation(t, population.Config{Task: tk, LLM: climber, N: n, Window: window, Seed: seed,
-					Archive: archive}))
+					Breadth: width, Archive: archive}))
 				if diff := cmp.Diff(of[neutral], got, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("seed %d, ties %v, %v: (-greedy +population)\n%s", seed, ties, archive, diff)
 				}

@@ -97,9 +97,11 @@ func New(cfg Config) (*Population, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
+	one, _ := cfg.Archive.(*top)
 	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), Breeder: evolve.Breeder{
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
-		MaxFailures: failures, OnChild: cfg.OnChild, Proposers: cfg.proposers(), Policy: cfg.Policy, Seed: cfg.Seed}}
+		Strict: one != nil && one.n == 1, MaxFailures: failures, OnChild: cfg.OnChild, Proposers: cfg.proposers(),
+		Policy: cfg.Policy, Seed: cfg.Seed}}
 	p.Breeder.Credit = func(evolve.Child) (float64, bool) { return p.credit.reward, p.credit.ok }
 	if len(cfg.Settings) > 0 {
 		p.Policy = tilted{cfg.Policy, &p.reign.now}

@@ -53,7 +53,7 @@ func (h Header) breadth() string {
 	return fmt.Sprintf("%T", h.Breadth) // its fields may print otherwise in every process
 }
 
-// breadthTag is what a breadth adds to a file's name: "_adaptive" for Adaptive(second=0, waste=0.3, 1..64).
+// breadthTag is what a breadth adds to a file's name: "_adaptive" for Adaptive(second=0, waste=0.15, 1..64, kept).
 func breadthTag(breadth string) string {
 	name, _, _ := strings.Cut(breadth, "(")
 	name = name[strings.LastIndex(name, ".")+1:] // of a type the name alone

@@ -68,7 +68,7 @@ func TestBreadthOfAResult(t *testing.T) {
 		b                 evolve.Breadth
 	}{
 		{"none is the paper's form", "", "", nil},
-		{"a breadth is named", "_adaptive", "Adaptive(second=0, waste=0.3, 1..8)", breadth.Adaptive{Max: 8}},
+		{"a breadth is named", "_adaptive", "Adaptive(second=0, waste=0.15, 1..8, kept)", breadth.Adaptive{Max: 8}},
 		{"a func has the name of its type", "_breadthfunc", "evolve.BreadthFunc",
 			evolve.BreadthFunc(func([]evolve.Made) int { return 5 })},
 		{"a name is no path", "_up9", "../Up 9/()", named{"../Up 9/()"}},

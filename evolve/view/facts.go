@@ -66,10 +66,10 @@ func (l *runLog) whatRan() []Fact {
 	return facts
 }
 
-// printed matches what a Go value prints of itself, such as Adaptive(second=0, waste=0.3, 1..8).
+// printed matches what a Go value prints of itself, such as Adaptive(second=0, waste=0.15, 1..8, kept).
 var printed = regexp.MustCompile(`^([\w./:-]+)\((.*)\)$`)
 
-// words returns a setting as people write it: "Adaptive: second 0, waste 0.3, 1 to 8".
+// words returns a setting as people write it: "Adaptive: second 0, waste 0.15, 1 to 8, kept".
 func words(s string) string {
 	if m := printed.FindStringSubmatch(s); m != nil {
 		s = m[1] + ": " + strings.NewReplacer("=", " ", "..", " to ").Replace(m[2])

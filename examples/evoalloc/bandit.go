@@ -23,6 +23,7 @@ type banditOptions struct {
 	seed     uint64 // of the policy
 	cap      int
 	inFlight int
+	window   int
 }
 
 // parseBandit reads the flags.
@@ -37,17 +38,20 @@ func parseBandit(args []string) (*banditOptions, error) {
 		"the policy that draws searches: challenge, ei, ucb, thompson, ...\n"+
 			"It is one of "+strings.Join(cli.PolicyKeys(), ", ")+".")
 	fs.IntVar(&b.arms, "n-arms", 10, "number of searches\n"+
-		"Under challenge at most one is begun for each 64 calls of the budget, and one alone up to 128 calls.")
-	fs.Uint64Var(&b.base, "arm-seed-base", 40, "seed from which those of the searches are derived; with --strict that of the first, and the others follow")
+		"Under challenge at most one is begun for each 64 calls of the budget, and one alone below 96 calls.")
+	fs.Uint64Var(&b.base, "arm-seed-base", 40, "seed from which those of the searches are derived\n"+
+		"With --strict it is that of the first, and the others follow.")
 	fs.Uint64Var(&b.seed, "bandit-seed", 0, "seed of the policy's draws")
 	fs.IntVar(&b.cap, "T-cap-per-arm", 0,
 		"most rounds that one search gets (default: no limit)\n"+
 			"With --breadth adaptive a round may be one call, so it takes more of them.")
 	fs.IntVar(&b.inFlight, "in-flight", 1, "searches advanced at once")
+	fs.IntVar(&b.window, "window", 0, "children of a search under way at once (default: all of a generation)\n"+
+		"A better child is the parent of those begun after it. The default of --breadth is then fixed.")
 	if err := b.Parse(fs, args); err != nil {
 		return nil, err
 	}
-	if err := b.CheckBreadth(false); err != nil {
+	if err := b.CheckBreadth(b.window > 0); err != nil {
 		return nil, err
 	}
 	if err := cli.CheckPolicy(b.algo); err != nil {
@@ -85,8 +89,8 @@ func runBandit(ctx context.Context, args []string) error {
 		arms: func(t task.Task, who cli.Proposing) (arms []evolve.Arm, err error) {
 			for _, seed := range seeds {
 				g, err := evolve.NewGreedy(evolve.GreedyConfig{
-					Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: b.N, Breadth: b.Children(), Seed: seed,
-					Strict: b.Strict,
+					Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: b.N, Breadth: b.Children(), Window: b.window,
+					Seed: seed, Strict: b.Strict,
 				})
 				if err != nil {
 					return nil, err
@@ -97,10 +101,14 @@ func runBandit(ctx context.Context, args []string) error {
 			return arms, nil
 		},
 		decides: func([]evolve.Arm) journal.Fingerprint {
-			return journal.Fingerprint{
+			f := journal.Fingerprint{
 				"algo": b.algo, "bandit seed": fmt.Sprint(b.seed), "arms": fmt.Sprint(b.arms), "arm seeds from": fmt.Sprint(b.base),
 				"offline structure": "0", // as earlier journals have it
 			}
+			if b.window > 0 { // which they have not
+				f["window"] = fmt.Sprint(b.window)
+			}
+			return f
 		},
 		algo:      b.algo,
 		ties:      true,

@@ -148,10 +148,11 @@ func TestBanditSavesItsResult(t *testing.T) {
 // what it was.
 func TestBreadths(t *testing.T) {
 	for _, tt := range []struct{ flags, file, says, reason string }{
-		{"", "challenge_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=0, waste=0.3, 1..16)", "the default"},
+		{"", "challenge_C96_T6_K3_adaptive_seed0.json", "Adaptive(second=0, waste=0.15, 1..16, kept)", "the default"},
 		{"--breadth adaptive --second 1000", "challenge_C96_T6_K3_adaptive_seed0.json",
-			"Adaptive(second=1000, waste=0.3, 1..16)", "wider where time is worth something"},
+			"Adaptive(second=1000, waste=0.15, 1..16, kept)", "wider where time is worth something"},
 		{"--breadth fixed", "challenge_C96_T6_K3_seed0.json", "", "the paper's"},
+		{"--window 4", "challenge_C96_T6_K3_seed0.json", "", "with a window wide steps waste little"},
 	} {
 		dir := t.TempDir()
 		args := "--T 6 --N 16 --n-arms 3 --offline-latency 1ms --output " + dir + " " + tt.flags

@@ -103,7 +103,7 @@ func (s search) runTask(ctx context.Context, spec llm.Model, who cli.Proposing, 
 		return err
 	}
 	path := s.form(t, spec, asked, nil).path()
-	s.KeepTies(path)
+	s.KeepRules(path)
 	decides := s.decides(nil)
 	s.DecidedBy(decides, spec, asked)
 	s.deriveSeeds(path, t, decides)

@@ -53,7 +53,7 @@ func (o *Options) CheckBreadth(window bool) error {
 // Children returns the Breadth of generations, or nil for --N children in each.
 func (o *Options) Children() evolve.Breadth {
 	if o.Breadth == adaptive {
-		return breadth.Adaptive{Second: o.Second, Max: o.N}
+		return breadth.Adaptive{Second: o.Second, Max: o.N, Better: o.better}
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestSummaryOfTheBreadth(t *testing.T) {
 			"breadth: fixed; 3 generations of 8 children"},
 		{"one of one", fixed, []evolve.ArmResult{generations(1)}, "breadth: fixed; 1 generation of 1 child"},
 		{"they differ, over all arms", adaptive, []evolve.ArmResult{generations(1, 2, 4), generations(), generations(9)},
-			"breadth: Adaptive(second=0, waste=0.3, 1..16); 4 generations of 1 to 9 children"},
+			"breadth: Adaptive(second=0, waste=0.15, 1..16, kept); 4 generations of 1 to 9 children"},
 	} {
 		o := Options{Breadth: tt.breadth, N: 16}
 		if got := o.breadthOf(&evolve.Result{Arms: tt.arms}); got != tt.want {

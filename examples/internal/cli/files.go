@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,16 +71,32 @@ func (o *Options) Open(path string, t task.Task, decides journal.Fingerprint) (*
 	return f, nil
 }
 
-// KeepTies sets --strict for a resumed run whose journal was begun so: all runs once kept the parent at a tie, and the
-// commands to resume them have no --strict. The result of the run goes to path, below --output.
-func (o *Options) KeepTies(path string) {
+// KeepRules has a resumed run go on by the rules that its journal was begun with. All runs once were --strict, had steps
+// whose width went by better children alone, and the constants of a cautious challenge; the commands to resume them say
+// none of that. The result of the run goes to path, below --output.
+func (o *Options) KeepRules(path string) {
 	if !o.Resume {
 		return
 	}
-	if run, _ := journal.Inspect(o.journalAt(path)); run.Fingerprint != nil { // what is wrong with the file, Open says
+	name := o.journalAt(path)
+	if !exists(name) { // the run may have ended by a smaller --T
+		for _, other := range journalsIn(filepath.Dir(name), false) {
+			if budgetIn.ReplaceAllString(other, "") == budgetIn.ReplaceAllString(name, "") {
+				name = other
+				break
+			}
+		}
+	}
+	if run, _ := journal.Inspect(name); run.Fingerprint != nil { // what is wrong with the file, Open says
 		o.Strict = o.Strict || run.Fingerprint[ties] == ""
+		width := run.Fingerprint["breadth"]
+		o.better = width != "" && !strings.HasSuffix(width, "kept)")
+		o.cautious = strings.HasPrefix(run.Run["policy"], "Challenge(") && !strings.Contains(run.Run["policy"], "ε")
 	}
 }
+
+// budgetIn matches the budget in the name of a run's files.
+var budgetIn = regexp.MustCompile(`C\d+_T\d+`)
 
 // KeepSampling reports whether a resumed run was begun with the paper's sampling and a seed in each request, which all
 // runs once had. Its models are then opened with them. The result of the run goes to path, below --output.

@@ -3,13 +3,16 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/internal/runtest"
@@ -187,32 +190,61 @@ func TestInitialIsEvaluatedOnce(t *testing.T) {
 	}
 }
 
-// A run goes on with ties as its journal was begun: one without a word on them is from before the flag, and strict.
-func TestKeepTies(t *testing.T) {
+// A run goes on with the rules that its journal was begun with: one without a word on ties is from before the flag, and
+// strict, and what its policy and its breadth print tells whether they are from before they had other constants.
+func TestKeepRules(t *testing.T) {
+	const was, is = "Adaptive(second=0, waste=0.3, 1..64)", "Adaptive(second=0, waste=0.15, 1..64, kept)"
+	now, then := &bandit.Challenge{T: 9}, &bandit.Challenge{T: 9, Cautious: true}
+	if was != fmt.Sprint(breadth.Adaptive{Better: true}) || is != fmt.Sprint(breadth.Adaptive{}) ||
+		then.String() != "Challenge(T=9)" {
+		t.Fatal("the rules print otherwise than in journals")
+	}
+	own := scoredBy(t, func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil })
 	for _, tt := range []struct {
 		reason string
 		begun  journal.Fingerprint // of the journal; nil for a run without one
+		policy bandit.Policy       // of its run; nil for none
+		name   string
 		resume bool
-		strict bool // what the flags say
-		want   bool
+		strict bool    // what the flags say
+		want   Options // of the rules
 	}{
-		{"a journal from before the flag", journal.Fingerprint{"N": "1"}, true, false, true},
-		{"a journal of ties", journal.Fingerprint{ties: "taken"}, true, false, false},
-		{"the flag stands, and Open says that the journal is of another run", journal.Fingerprint{ties: "taken"}, true, true,
-			true},
-		{"a run that begins anew", journal.Fingerprint{"N": "1"}, false, false, false},
-		{"no journal", nil, true, false, false},
+		{"a journal from before the flag", journal.Fingerprint{"N": "1"}, nil, "r", true, false, Options{Strict: true}},
+		{"a journal of ties", journal.Fingerprint{ties: "taken"}, nil, "r", true, false, Options{}},
+		{"the flag stands, and Open says that the journal is of another run", journal.Fingerprint{ties: "taken"}, nil, "r", true,
+			true, Options{Strict: true}},
+		{"a run that begins anew", journal.Fingerprint{"breadth": was}, then, "r", false, false, Options{}},
+		{"no journal", nil, nil, "r", true, false, Options{}},
+		{"a breadth that counts better children", journal.Fingerprint{ties: "taken", "breadth": was}, now, "r", true, false,
+			Options{better: true}},
+		{"one that counts kept ones", journal.Fingerprint{ties: "taken", "breadth": is}, now, "r", true, false, Options{}},
+		{"a challenge of before", journal.Fingerprint{ties: "taken"}, then, "r", true, false, Options{cautious: true}},
+		{"another policy", journal.Fingerprint{ties: "taken"}, &bandit.UCB1{}, "r", true, false, Options{}},
+		{"a run that ended by a smaller T", journal.Fingerprint{ties: "taken", "breadth": was}, then, "r_C64_T1_N64", true, false,
+			Options{better: true, cautious: true}},
 	} {
 		o := &Options{Output: t.TempDir(), Resume: tt.resume, Strict: tt.strict}
 		if tt.begun != nil {
-			j, err := journal.Open(filepath.Join(o.Output, "r.journal"), journal.Config{Fingerprint: tt.begun})
+			j, err := journal.Open(filepath.Join(o.Output, tt.name+".journal"), journal.Config{Fingerprint: tt.begun})
 			if err != nil {
 				t.Fatal(err)
 			}
+			if tt.policy != nil {
+				arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: own, LLM: llm.Func(nil)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Policy: tt.policy,
+					Budget: evolve.Budget{Evaluations: 1}, Journal: j}); err != nil {
+					t.Fatal(err)
+				}
+			}
 			j.Close()
 		}
-		if o.KeepTies("r.json"); o.Strict != tt.want {
-			t.Errorf("%s: strict %v, want %v", tt.reason, o.Strict, tt.want)
+		if o.KeepRules(strings.Replace(tt.name, "C64_T1", "C128_T2", 1) + ".json"); o.Strict != tt.want.Strict ||
+			o.better != tt.want.better || o.cautious != tt.want.cautious {
+			t.Errorf("%s: strict %v, better %v, cautious %v, want %v, %v, %v", tt.reason, o.Strict, o.better, o.cautious,
+				tt.want.Strict, tt.want.better, tt.want.cautious)
 		}
 	}
 }

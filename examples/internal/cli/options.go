@@ -64,6 +64,8 @@ type Options struct {
 	Journal      string
 	Resume       bool
 	salvage      bool
+	better       bool // whether steps go by better children alone, as those of a run that was begun so
+	cautious     bool // the same of challenge
 	paper        bool // whether requests are those of a run that was begun with the paper's sampling
 	Unsafe       bool // whether the journal may be where nothing is locked or synced
 	Anew         bool

@@ -14,11 +14,13 @@ import (
 type Game struct {
 	T     int // rounds; 0 if unknown beforehand, as when the search decides their breadth
 	Calls int // of all rounds
+	// Cautious says that challenge has the constants of runs that were begun before it had others.
+	Cautious bool
 }
 
 // Game returns the game of this run's policy.
 func (o *Options) Game() Game {
-	g := Game{Calls: o.T * o.N}
+	g := Game{Calls: o.T * o.N, Cautious: o.cautious}
 	if o.Children() == nil {
 		g.T = o.T
 	}
@@ -64,7 +66,7 @@ var policies = []struct {
 	key string
 	new func(g Game) bandit.Policy
 }{
-	{"challenge", func(g Game) bandit.Policy { return &bandit.Challenge{T: g.Calls} }},
+	{"challenge", func(g Game) bandit.Policy { return &bandit.Challenge{T: g.Calls, Cautious: g.Cautious} }},
 	{"ei", func(g Game) bandit.Policy { return &bandit.ExpectedImprovement{T: g.Calls} }},
 	{"ucb", func(Game) bandit.Policy { return &bandit.UCB1{} }},
 	{"exp3p", func(Game) bandit.Policy { return &bandit.PaperEXP3P{} }},
