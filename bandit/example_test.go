@@ -291,7 +291,7 @@ func ExampleAnyScale() {
 	fmt.Println(bandit.Rescale(&bandit.UCB1{}), bandit.Rescale(&bandit.Challenge{}))
 	// Output:
 	// false true
-	// Rescale(UCB1(c=1.4142135623730951)) Challenge(T=0)
+	// Rescale(UCB1(c=1.4142135623730951)) Challenge(T=0, ε=0.01)
 }
 
 func ExampleNormalize() {

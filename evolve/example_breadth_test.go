@@ -56,7 +56,7 @@ func ExampleBreadth() {
 	fmt.Println(result.Calls, widths, err)
 	fmt.Println(arms[0])
 	// Output:
-	// 64 [1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 2 2 2 3 3 3 3 2] <nil>
+	// 64 [1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2 2 2] <nil>
 	// Greedy(sum, N=16, seed=2041713265, Adaptive(second=0, waste=0.15, 1..64, kept), neutral)
 }
 

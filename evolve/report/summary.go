@@ -48,6 +48,10 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	}
 	b.WriteString("\n")
 	childrenOf(r).write(&b)
+	run, _ := accounts(r, first.ActiveParams)
+	for _, p := range run.By(history.ByProposer) {
+		fmt.Fprintf(&b, "proposer  %s: %d children, %d better than the best before\n", p.Name, p.Children, p.Improved)
+	}
 	return b.String()
 }
 

@@ -35,9 +35,8 @@ func main() {
 	cp := must(geometry.CirclePacking().Task(runner, "javascript"))
 	cp = task.WithEvaluator(cp, eval.Limit(cp, runtime.NumCPU()))
 	stand := offline.Nominal()
-	tempers := [...]string{"small", "large", "splice"} // how bold they are; others differ in model or instruction
-	var proposers []evolve.Proposer
-	for _, temper := range tempers {
+	var proposers []evolve.Proposer // they differ in how bold they are; others in model, system message or instruction
+	for _, temper := range []string{"small", "large", "splice"} {
 		model := must(offline.New(offline.Config{Temper: temper, Latency: 8 * time.Millisecond}))
 		proposers = append(proposers, evolve.Proposer{Name: temper, LLM: llm.Limit(model, 16)})
 	}
@@ -53,13 +52,12 @@ func main() {
 		fmt.Printf("%s.journal holds a finished run; remove it to begin anew\n", name)
 	}
 
-	policy, told := &bandit.Challenge{T: calls}, 0.0
+	policy := &bandit.Challenge{T: calls}
 	result := must(evolve.Run(context.Background(), evolve.Config{
 		Arms: arms, Policy: policy, Budget: evolve.Budget{Calls: calls}, Journal: j,
 		Observer: func(e evolve.Event) {
-			if score := e.Best.Result.Score; e.Kind == evolve.EventGeneration && score > 1.01*told {
-				told = score
-				fmt.Printf("%4d calls: search %d has %.6f\n", e.Calls, e.Pull.Arm, score)
+			if e.Kind == evolve.EventGeneration && e.Pull.ID%100 == 0 {
+				fmt.Printf("%4d calls: the best has %.6f\n", e.Calls, e.Best.Result.Score)
 			}
 		},
 	}))
@@ -70,13 +68,7 @@ func main() {
 	for i := range arms {
 		header.ArmSeeds = append(header.ArmSeeds, evolve.ArmSeed(seed, i))
 	}
-	file := report.NewBandit(result, header)
-	check(report.Save(name+".json", file))
-	fmt.Println()
-	for _, temper := range tempers {
-		of := file.Ledgers["proposer"][temper]
-		fmt.Printf("%-7s %4d calls, %3d better children\n", eval.Printable(temper), of.Calls, of.Improved)
-	}
+	check(report.Save(name+".json", report.NewBandit(result, header)))
 	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, stand)),
 		eval.Printable(result.Best.Program), name)
 }

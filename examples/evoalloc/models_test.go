@@ -68,7 +68,7 @@ func TestSeveralModels(t *testing.T) {
 	if want := 2 * 3000 * float64(tokens(good.Stats())); large.FLOPs != want {
 		t.Errorf("large was charged %g FLOPs, want %g", large.FLOPs, want)
 	}
-	for _, want := range []string{"proposer", "small", "large"} {
+	for _, want := range []string{"proposer  small: ", "model", "small", "large"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the summary does not name %q:\n%s", want, out)
 		}

@@ -260,22 +260,19 @@ func (o *Options) bases(key string, specs []llm.Model) (string, error) {
 	return strings.Join(own, ","), nil
 }
 
-// printProposers prints what each of several proposers brought, or of several models, by the ledgers of the result.
-func printProposers(of report.Ledgers) {
-	kind := history.ByProposer
-	if len(of[kind]) == 0 {
-		kind = history.ByModel
-	}
-	if len(of[kind]) < 2 {
+// printModels prints the yield of each of several models, by the ledgers of the result.
+func printModels(of report.Ledgers) {
+	models := of[history.ByModel]
+	if len(models) < 2 {
 		return
 	}
 	var rows [][]string
-	for _, name := range slices.Sorted(maps.Keys(of[kind])) {
-		l := of[kind][name]
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		l := models[name]
 		rows = append(rows,
 			[]string{name, fmt.Sprint(l.Calls), fmt.Sprint(l.Valid), fmt.Sprint(l.Improved), fmt.Sprintf("%.4g", l.FLOPs)})
 	}
-	Table([]string{kind, "calls", "valid", "better", "FLOPs"}, rows)
+	Table([]string{"model", "calls", "valid", "better", "FLOPs"}, rows)
 	Printf("\n")
 }
 

@@ -15,12 +15,12 @@ import (
 )
 
 // Summarize prints how the run ended, what it cost (f, and money if all models that were asked have prices), what each
-// of several proposers brought, and if model is a pool, which replica answered how much.
+// of several models brought, and if model is a pool, which replica answered how much.
 func (o *Options) Summarize(model llm.LLM, asked []llm.Model, r *evolve.Result, f report.Cost, by report.Ledgers) {
 	Printf("\n%s", inFlags(report.Summary(r, charged(asked, f.Active)...)))
 	Printf("%s\n\n", o.breadthOf(r))
 	printFLOPs(f)
-	printProposers(by)
+	printModels(by)
 	for _, line := range report.WithoutTolerance(r.Best.Result) {
 		Printf("tolerance: %s\n\n", line)
 	}
