@@ -18,7 +18,6 @@ var policies = []func() bandit.Policy{
 	func() bandit.Policy { return &bandit.Random{} },
 	func() bandit.Policy { return &bandit.EXP3P{T: 1000} },
 	func() bandit.Policy { return &bandit.UCBTuned{} },
-	func() bandit.Policy { return &bandit.EpsilonGreedy{} },
 	func() bandit.Policy { return &bandit.Softmax{} },
 	func() bandit.Policy { return &bandit.SuccessiveHalving{T: 1000} },
 	func() bandit.Policy { return bandit.WithFloor(bandit.Normalize(&bandit.UCB1{}, 0, 2), 0.1) },

@@ -14,10 +14,11 @@ import (
 // of its rate of gains, for what its calls cost, is the largest. With n outcomes of which w were gains, each counting
 // γᵏ once k others have come after it,
 //
-//	v ~ Beta(w + ½, n − w + 1),  and the largest v/cost is pulled
+//	v ~ Beta(w + max(½, k·p), n − w + max(1, k·(1 − p))),  and the largest v/cost is pulled
 //
-// with the costs of [Round].Costs. A reward within (0, 1) counts as that part of a gain, and one outside as the nearer
-// end.
+// with the costs of [Round].Costs. The prior is worth k outcomes of all arms' rate p = (W + ½)/(N + 3/2), W and N the sums
+// of w and n: where gains are rare, an arm that was hardly tried is taken to be like the others. A reward within (0, 1)
+// counts as that part of a gain, and one outside as the nearer end.
 //
 // The chances are integrated numerically, to 1e-6, and not estimated by drawing. They depend on the outcomes that are
 // in, and not on pending pulls.
@@ -28,6 +29,8 @@ type BetaThompson struct {
 	// Discount is γ; 0 means 0.995, so that about the last 200 outcomes count: rates of gains fall as a search gets on.
 	// It panics at the first draw if it is not in (0, 1].
 	Discount float64
+	// Prior is k; 0 means 20, and negative 0. It panics at the first draw if it is not finite.
+	Prior float64
 
 	seen Tally
 	x, w [betaNodes]float64 // Gauss-Legendre nodes and weights on [-1, 1]
@@ -40,6 +43,8 @@ var _ Forgetter = (*BetaThompson)(nil)
 
 func (b *BetaThompson) discount() float64 { return cmp.Or(b.Discount, 0.995) }
 
+func (b *BetaThompson) prior() float64 { return max(0, cmp.Or(b.Prior, 20)) }
+
 // Update records one outcome.
 func (b *BetaThompson) Update(pull Pull, reward float64) {
 	if finite(reward) {
@@ -51,8 +56,10 @@ func (b *BetaThompson) Update(pull Pull, reward float64) {
 // Forget discounts the outcomes so far by gamma, beside Discount.
 func (b *BetaThompson) Forget(gamma float64) { b.seen.Discount(gamma) }
 
-// String names the policy and its parameter.
-func (b *BetaThompson) String() string { return fmt.Sprintf("BetaThompson(discount=%v)", b.discount()) }
+// String names the policy and its parameters.
+func (b *BetaThompson) String() string {
+	return fmt.Sprintf("BetaThompson(discount=%v, prior=%v)", b.discount(), b.prior())
+}
 
 // A betaDraw is the draw of arms that are alike, divided by their cost.
 type betaDraw struct {
@@ -66,6 +73,9 @@ type betaDraw struct {
 func (b *BetaThompson) Probs(p []float64, r Round) {
 	if d := b.discount(); !(d > 0 && d <= 1) {
 		panicf("BetaThompson.Discount is %v: need a factor in (0, 1]", d)
+	}
+	if k := b.prior(); !finite(k) {
+		panicf("BetaThompson.Prior is %v: need a finite number", k)
 	}
 	if b.w[0] == 0 {
 		quad.Legendre{}.FixedLocations(b.x[:], b.w[:], -1, 1)
@@ -89,13 +99,14 @@ func (b *BetaThompson) Probs(p []float64, r Round) {
 
 // draws returns those of the open arms, the dearest first.
 func (b *BetaThompson) draws(r Round) (draws []betaDraw) {
+	k, p := b.prior(), (b.seen.Total()*b.seen.Overall()+0.5)/(b.seen.Total()+1.5)
 	for arm, open := range r.Open {
 		if !open {
 			continue
 		}
 		n := b.seen.Pulls(arm)
 		wins := n * b.seen.Mean(arm)
-		d := betaDraw{alpha: wins + 0.5, beta: n - wins + 1, cost: r.cost(arm)}
+		d := betaDraw{alpha: wins + max(0.5, k*p), beta: n - wins + max(1, k*(1-p)), cost: r.cost(arm)}
 		same := slices.IndexFunc(draws, func(e betaDraw) bool {
 			return e.alpha == d.alpha && e.beta == d.beta && e.cost == d.cost
 		})

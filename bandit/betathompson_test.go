@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -14,14 +15,14 @@ import (
 
 func TestBetaThompsonHolds(t *testing.T) {
 	bandittest.Run(t, func() bandit.Policy { return &bandit.BetaThompson{} })
-	bandittest.Run(t, func() bandit.Policy { return &bandit.BetaThompson{Discount: 1} })
+	bandittest.Run(t, func() bandit.Policy { return &bandit.BetaThompson{Discount: 1, Prior: -1} })
 }
 
 // An arm without outcomes has Beta(½, 1), whose distribution function is √x, and one with a gain Beta(3/2, 1), whose is
 // x^(3/2). The second draw is larger with chance ∫ √x·(3/2)·√x dx = 3/4. At twice the cost of a call its half is larger
 // than the first with chance ∫ √(x/2)·(3/2)·√x dx = 3/(4√2).
 func TestBetaThompson(t *testing.T) {
-	p := &bandit.BetaThompson{Discount: 1}
+	p := &bandit.BetaThompson{Discount: 1, Prior: -1}
 	p.Update(outcome(1), 1)
 	for _, tt := range []struct {
 		costs []float64
@@ -42,13 +43,15 @@ func TestBetaThompsonIntegral(t *testing.T) {
 		rates, costs []float64
 		each         int
 		discount     float64
+		prior        float64
 	}{
-		{[]float64{0, 0.1, 0.3, 0.3, 1}, []float64{1, 1, 1, 1, 1}, 3, 0.995},
-		{[]float64{0.02, 0.03, 0.05, 0}, []float64{1, 4, 8, 1}, 100, 0.995},
-		{[]float64{1, 0.5, 0}, []float64{1.5, 1, 30}, 20, 0.9},
-		{[]float64{0.2, 0.21}, []float64{1, 1}, 5000, 1},
+		{[]float64{0, 0.1, 0.3, 0.3, 1}, []float64{1, 1, 1, 1, 1}, 3, 0.995, 20},
+		{[]float64{0.02, 0.03, 0.05, 0}, []float64{1, 4, 8, 1}, 100, 0.995, 20},
+		{[]float64{0.02, 0.03, 0.05, 0}, []float64{1, 4, 8, 1}, 100, 0.995, -1},
+		{[]float64{1, 0.5, 0}, []float64{1.5, 1, 30}, 20, 0.9, 3},
+		{[]float64{0.2, 0.21}, []float64{1, 1}, 5000, 1, -1},
 	} {
-		p := &bandit.BetaThompson{Discount: tt.discount}
+		p := &bandit.BetaThompson{Discount: tt.discount, Prior: tt.prior}
 		n, wins := make([]float64, len(tt.rates)), make([]float64, len(tt.rates))
 		for k := range tt.each {
 			for arm, rate := range tt.rates {
@@ -61,17 +64,20 @@ func TestBetaThompsonIntegral(t *testing.T) {
 			}
 		}
 		got, want := make([]float64, len(n)), make([]float64, len(n))
+		k, rate := max(0, tt.prior), (floats.Sum(wins)+0.5)/(floats.Sum(n)+1.5)
+		beta := func(i int) distuv.Beta {
+			return distuv.Beta{Alpha: wins[i] + max(0.5, k*rate), Beta: n[i] - wins[i] + max(1, k*(1-rate))}
+		}
 		p.Probs(got, bandit.Round{Open: all(len(n)), Pending: make([]int, len(n)), Costs: tt.costs})
 		const steps = 200_000
 		for i := range want {
-			of := distuv.Beta{Alpha: wins[i] + 0.5, Beta: n[i] - wins[i] + 1}
-			for k := range steps {
-				s, c := math.Sincos((float64(k) + 0.5) / steps * math.Pi / 2)
+			of := beta(i)
+			for at := range steps {
+				s, c := math.Sincos((float64(at) + 0.5) / steps * math.Pi / 2)
 				density := of.Prob(s*s) * 2 * s * c * math.Pi / 2 / steps
 				for j := range n {
 					if j != i {
-						other := distuv.Beta{Alpha: wins[j] + 0.5, Beta: n[j] - wins[j] + 1}
-						density *= other.CDF(min(1, s*s*tt.costs[j]/tt.costs[i]))
+						density *= beta(j).CDF(min(1, s*s*tt.costs[j]/tt.costs[i]))
 					}
 				}
 				want[i] += density
@@ -94,7 +100,7 @@ func TestBetaThompsonParameters(t *testing.T) {
 			ask(&bandit.BetaThompson{Discount: d}, all(2))
 		}()
 	}
-	if s := (&bandit.BetaThompson{}).String(); s != "BetaThompson(discount=0.995)" {
+	if s := (&bandit.BetaThompson{}).String(); s != "BetaThompson(discount=0.995, prior=20)" {
 		t.Error(s)
 	}
 }

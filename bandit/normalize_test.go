@@ -79,7 +79,6 @@ func TestRewardsOnAnyScale(t *testing.T) {
 		func() bandit.Policy { return &bandit.Challenge{} },
 		func() bandit.Policy { return &bandit.ExpectedImprovement{} },
 		func() bandit.Policy { return &bandit.SuccessiveHalving{} },
-		func() bandit.Policy { return &bandit.EpsilonGreedy{} },
 		func() bandit.Policy { return bandit.WithFloor(&bandit.Challenge{}, 0.1) },
 		func() bandit.Policy { return bandit.Mix([]float64{1, 1}, &bandit.Challenge{}, bandit.Random{}) },
 		func() bandit.Policy { return &bandit.UCB1{} },

@@ -169,7 +169,8 @@ type Breeder struct {
 	// told so by [bandit.Round].Costs, in the unit of the budget of which the largest share is spent.
 	Policy bandit.Policy
 	// Credit says what the draw of a child's proposer was worth to Policy. It is called when take has returned, and
-	// reports false if nothing can be learned. Rewards are expected in [0, 1]. nil means [Gain].
+	// reports false if nothing can be learned. Rewards are expected in [0, 1]. nil means by how much the child is better
+	// than its parent, as a part of the largest gain of the search so far, which is taken to shrink by 0.5 % a child.
 	Credit func(Child) (reward float64, ok bool)
 	// Shared has the policy also learn from the draws of other searches of the run, whose proposers have the same names,
 	// once their steps are over.
@@ -250,7 +251,7 @@ func (b *Breeder) validate() error {
 		return fmt.Errorf("evolve: Breeder.Order is %d: need ByIndex or AsTheyEnd", b.Order)
 	}
 	_, err := b.Noise.WithDefaults()
-	return cmp.Or(err, b.validateProposers())
+	return cmp.Or(err, validProposers(b.Proposers))
 }
 
 // Best returns the best candidate so far: the initial program, not yet evaluated, before Start.

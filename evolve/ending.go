@@ -33,7 +33,7 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	out := d.outcomeOf(o, whole)
 	d.scored += max(len(o.gen.Children), out.Calls)
 	for _, c := range o.gen.Children {
-		if c.Proposer != "" {
+		if c.Proposer != "" && len(d.cfg.Arms) > 1 {
 			d.shared.lessons = append(d.shared.lessons, lessonOf(p.Arm, c, d.cfg.Budget.Models))
 		}
 	}

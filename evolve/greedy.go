@@ -77,7 +77,7 @@ func (c GreedyConfig) validate() error {
 	case c.Order != ByIndex && c.Order != AsTheyEnd:
 		return fmt.Errorf("evolve: GreedyConfig.Order is %d: need ByIndex or AsTheyEnd", c.Order)
 	}
-	return nil
+	return validProposers(c.Proposers)
 }
 
 // allAsk reports whether there are proposers and each has a model.

@@ -3,6 +3,7 @@ package evolve
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 
@@ -36,13 +37,20 @@ func (p Proposer) tell(messages []llm.Message) []llm.Message {
 	return append([]llm.Message{system}, messages...)
 }
 
-// Gain is the default credit of a child's proposer: 1 if the child is strictly better than its parent, and else 0, also
-// where the call failed. It reports false for a child whose call was abandoned, of which nothing can be learned.
-func Gain(c Child, parent eval.Candidate) (reward float64, ok bool) {
-	if c.Scored() && c.Better(parent) {
+// gain is the default credit of a child's proposer: by how much the child is better than its parent, as a part of the
+// most that any child of the search was, less 0.5 % for each child since. It is 1 for the first valid program, and 0 where
+// a child is not better or its call failed. Of a call that was abandoned nothing can be learned.
+func (p *proposing) gain(c Child, parent eval.Candidate) (reward float64, ok bool) {
+	p.most *= 0.995
+	switch {
+	case !c.Scored() || !c.Better(parent):
+		return 0, llm.ClassOf(c.Attempts) != llm.Abandoned
+	case !parent.Result.Valid:
 		return 1, true
 	}
-	return 0, llm.ClassOf(c.Attempts) != llm.Abandoned
+	by := c.Result.Score/2 - parent.Result.Score/2 // halves cannot overflow
+	p.most = max(p.most, by)
+	return by / p.most, true
 }
 
 // proposing is what a Breeder knows of its proposers.
@@ -51,6 +59,7 @@ type proposing struct {
 	costs  *costs.Learner
 	heard  int // of the turn's lessons
 	drawn  *bandit.Pull
+	most   float64 // half of the largest gain; see gain
 }
 
 // A lesson is what a run knows of a draw that is over: what it was worth, and what it cost.
@@ -71,24 +80,24 @@ func lessonOf(arm int, c Child, prices ledger.Prices) lesson {
 	return lesson{arm: arm, proposer: c.Proposer, prob: c.Propensity, credit: c.Credit, spent: spent}
 }
 
-// validateProposers reports what is wrong with the Proposers.
-func (b *Breeder) validateProposers() error {
-	for i, p := range b.Proposers {
+// validProposers reports what is wrong with the names of proposers.
+func validProposers(list []Proposer) error {
+	for i, p := range list {
 		same := func(o Proposer) bool { return o.Name == p.Name }
 		switch {
-		case p.Name == "" && len(b.Proposers) > 1:
-			return fmt.Errorf("evolve: Breeder.Proposers[%d] has no Name", i)
-		case slices.ContainsFunc(b.Proposers[:i], same):
-			return fmt.Errorf("evolve: two of Breeder.Proposers are named %q: give each a name of its own", p.Name)
+		case p.Name == "" && len(list) > 1:
+			return fmt.Errorf("evolve: Proposers[%d] has no Name", i)
+		case slices.ContainsFunc(list[:i], same):
+			return fmt.Errorf("evolve: two of Proposers are named %q: give each a name of its own", p.Name)
 		}
 	}
 	return nil
 }
 
-// policy returns what draws proposers.
+// policy returns what draws proposers. Start keeps the default, which is another value each time until then.
 func (b *Breeder) policy() bandit.Policy {
 	if b.Policy == nil {
-		b.Policy = &bandit.BetaThompson{}
+		return &bandit.BetaThompson{}
 	}
 	return b.Policy
 }
@@ -98,10 +107,12 @@ func (b *Breeder) proposers() string {
 	var names []string
 	own := false
 	for _, p := range b.Proposers {
+		if own = own || p != (Proposer{Name: p.Name}); p.System+p.Instruction != "" {
+			p.Name += fmt.Sprintf(" %08x", crc32.ChecksumIEEE([]byte(p.System+"\x00"+p.Instruction)))
+		}
 		names = append(names, p.Name)
-		own = own || p != Proposer{Name: p.Name} // else operators alone, which stand in the search's name
 	}
-	if len(names) < 2 || !own {
+	if len(names) < 2 || !own { // operators alone stand in the search's name
 		return ""
 	}
 	shared := ""
@@ -149,6 +160,8 @@ func (b *Breeder) choose(m *bredChild) error {
 		return fmt.Errorf("evolve: Brief.Proposer is %d of %d", m.brief.Proposer, len(b.Proposers))
 	case len(b.Proposers) == 0:
 		return nil
+	case at >= 0 && b.proposing.drawn != nil: // the brief has drawn one, and then named one
+		_ = b.proposing.player.Cancel(b.proposing.drawn.ID)
 	case at < 0:
 		var err error
 		if b.proposing.drawn != nil {
@@ -169,6 +182,7 @@ func (b *Breeder) choose(m *bredChild) error {
 // newProposing returns what a search knows of its proposers when it begins.
 func (b *Breeder) newProposing() (p proposing) {
 	if n := len(b.Proposers); n > 0 {
+		b.Policy = b.policy()
 		// The name is that of a time when operators alone were drawn, so that older journals go on.
 		seed, _ := stream.Seed(uint64(b.Seed), "population operator", 0)
 		p.player, p.costs = bandit.NewPlayer(b.policy(), n, seed), costs.New(n)
@@ -188,7 +202,10 @@ func (b *Breeder) listen(turn *Turn) {
 			continue
 		}
 		b.proposing.costs.Add(at, 1, of.spent, true)
-		if pull, err := b.proposing.player.Adopt(at, of.prob); err == nil && of.credit != nil {
+		if of.credit == nil || of.prob == 0 {
+			continue
+		}
+		if pull, err := b.proposing.player.Adopt(at, of.prob); err == nil {
 			_ = b.proposing.player.Report(pull.ID, *of.credit) // it is finite, and pending
 		}
 	}
@@ -206,7 +223,7 @@ func (b *Breeder) credit(m *bredChild) error {
 		if b.Credit != nil {
 			reward, ok = b.Credit(*c)
 		} else {
-			reward, ok = Gain(*c, m.parent())
+			reward, ok = b.proposing.gain(*c, m.parent())
 		}
 	}); bad != nil {
 		return bad

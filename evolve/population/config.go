@@ -37,7 +37,7 @@ type Config struct {
 	// Policy draws the pair of each child; nil means [bandit.BetaThompson]. It is not asked where there is one.
 	Policy bandit.Policy
 	// Credit says what a draw of Policy or of Islands was worth to it. It reports false if nothing can be learned. Rewards
-	// are expected in [0, 1] unless the policy says otherwise, and have to be finite. nil means [evolve.Gain].
+	// are expected in [0, 1] unless the policy says otherwise, and have to be finite. nil means [evolve.Breeder]'s for Policy, and [Improved] for Islands.
 	Credit func(Birth) (reward float64, ok bool)
 	// Islands chooses the part that breeds of an archive that has parts, such as [Islands]; nil means
 	// [bandit.Random].
@@ -102,7 +102,7 @@ func (c Config) withDefaults() Config {
 		c.Policy = &bandit.BetaThompson{}
 	}
 	if c.Credit == nil {
-		c.Credit = func(b Birth) (float64, bool) { return evolve.Gain(b.Child, b.Parent.Candidate) }
+		c.Credit = Improved
 	}
 	if _, ok := c.Archive.(*Islands); ok && c.Islands == nil {
 		c.Islands = bandit.Random{}

@@ -75,7 +75,7 @@ func ExampleOperator() {
 		}
 	}
 	fmt.Println(res.Calls, "calls:", made, "best", res.Best.Result.Score)
-	// Output: 30 calls: map[halves:2 rewrite:30] best -28
+	// Output: 30 calls: map[halves:6 rewrite:30] best -29
 }
 
 // shortest is an archive of one's own: of each length the best program, so that short programs stay beside long ones.

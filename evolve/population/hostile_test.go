@@ -78,7 +78,7 @@ func withFaulty(t *testing.T, f *faulty) *population.Population {
 		Policy:    faultyPolicy{f, bandit.Random{}},
 		Credit: func(b population.Birth) (float64, bool) {
 			f.at("Credit")
-			return evolve.Gain(b.Child, b.Parent.Candidate)
+			return population.Improved(b)
 		},
 		Gates: []population.Gate{faultyGate{f}}, Memory: []population.Memory{faultyMemory{f}},
 	})

@@ -93,6 +93,7 @@ func New(cfg Config) (*Population, error) {
 	}
 	// also where a Breadth alone decides how many children a step has
 	failures := max(2*cmp.Or(cfg.N, evolve.DefaultN), 32)
+	own := cfg.Credit != nil
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -102,7 +103,9 @@ func New(cfg Config) (*Population, error) {
 		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
 		Strict: one != nil && one.n == 1, MaxFailures: failures, OnChild: cfg.OnChild, Proposers: cfg.proposers(),
 		Policy: cfg.Policy, Seed: cfg.Seed}}
-	p.Breeder.Credit = func(evolve.Child) (float64, bool) { return p.credit.reward, p.credit.ok }
+	if own {
+		p.Breeder.Credit = func(evolve.Child) (float64, bool) { return p.credit.reward, p.credit.ok }
+	}
 	if len(cfg.Settings) > 0 {
 		p.Policy = tilted{cfg.Policy, &p.reign.now}
 		p.reign = reign{chooser: newChooser("settings", cfg.SettingsPolicy, len(cfg.Settings), cfg.Seed), steps: -1}

@@ -74,7 +74,6 @@ var policies = []struct {
 	{"random", func(Game) bandit.Policy { return bandit.Random{} }},
 	{"exp3p-auer", func(g Game) bandit.Policy { return &bandit.EXP3P{T: g.T} }},
 	{"ucb-tuned", func(Game) bandit.Policy { return &bandit.UCBTuned{} }},
-	{"eps-greedy", func(Game) bandit.Policy { return &bandit.EpsilonGreedy{} }},
 	{"softmax", func(Game) bandit.Policy { return &bandit.Softmax{} }},
 	{"halving", func(g Game) bandit.Policy { return &bandit.SuccessiveHalving{T: g.T} }},
 }

@@ -62,7 +62,7 @@ type Peer struct {
 func (p Peer) Arm(s Setting, change func(population.Config) (population.Config, error)) (evolve.Arm, error) {
 	cfg := p.Config(s)
 	if len(s.Proposers) > 1 {
-		cfg.Policy = nil
+		cfg.Policy, cfg.Credit = nil, nil
 	}
 	if change != nil {
 		var err error

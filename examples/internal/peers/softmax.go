@@ -11,6 +11,6 @@ import (
 func Softmax(s Setting) population.Config {
 	c := s.config()
 	c.Operators = []population.Operator{population.Rewrite{}, population.Explore{}}
-	c.Policy = &bandit.Softmax{Tau: 0.1, PriorMean: 0.3, PriorStrength: 5}
+	c.Policy, c.Credit = &bandit.Softmax{Tau: 0.1, PriorMean: 0.3, PriorStrength: 5}, population.Improved
 	return c
 }
