@@ -1,7 +1,6 @@
-// Bandit evolves a circle packing with 4,096 calls. A bandit within the search draws which of three models makes the next
-// child, and another one which of ten searches goes on. The models are stand-ins that need no network, so the run takes
-// about ten seconds. Killed at any instant, the same command goes on. A real model is one of openai.New in the place of
-// offline.New. The command "evoalloc bandit" is this program with flags.
+// Bandit evolves a circle packing with 4,096 calls. One bandit draws which of three models makes the next child, and
+// another which of ten searches goes on. The models are stand-ins; a real one is made by openai.New in the place of
+// offline.New. Killed at any instant, the same command goes on. "evoalloc bandit" is this program with flags.
 package main
 
 import (
@@ -31,10 +30,8 @@ const (
 )
 
 func main() {
-	runner := must(js.New(js.Config{}))
-	cp := must(geometry.CirclePacking().Task(runner, "javascript"))
+	cp := must(geometry.CirclePacking().Task(must(js.New(js.Config{})), "javascript"))
 	cp = task.WithEvaluator(cp, eval.Limit(cp, runtime.NumCPU()))
-	stand := offline.Nominal()
 	var proposers []evolve.Proposer // they differ in how bold they are; others in model, system message or instruction
 	for _, temper := range []string{"small", "large", "splice"} {
 		model := must(offline.New(offline.Config{Temper: temper, Latency: 8 * time.Millisecond}))
@@ -51,7 +48,6 @@ func main() {
 	if j.Finished() {
 		fmt.Printf("%s.journal holds a finished run; remove it to begin anew\n", name)
 	}
-
 	policy := &bandit.Challenge{T: calls}
 	result := must(evolve.Run(context.Background(), evolve.Config{
 		Arms: arms, Policy: policy, Budget: evolve.Budget{Calls: calls}, Journal: j,
@@ -61,15 +57,14 @@ func main() {
 			}
 		},
 	}))
-
 	header := report.BanditHeader{Header: report.Header{
-		Task: cp.Name(), Model: stand, T: calls / widest, N: widest, Breadth: width,
+		Task: cp.Name(), Model: offline.Nominal(), T: calls / widest, N: widest, Breadth: width,
 	}, Algo: "challenge", Policy: fmt.Sprint(policy)}
 	for i := range arms {
 		header.ArmSeeds = append(header.ArmSeeds, evolve.ArmSeed(seed, i))
 	}
 	check(report.Save(name+".json", report.NewBandit(result, header)))
-	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, stand)),
+	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, offline.Nominal())),
 		eval.Printable(result.Best.Program), name)
 }
 

@@ -38,7 +38,7 @@ func LLMEvo(s Setting) population.Config {
 			return append(t.sections(v), v.Sections...)
 		}}, t},
 	}
-	c.Policy = &router{priors: []float64{0.5, 0.1, 0.3, 0.1}}
+	c.Policy, c.Credit = &router{priors: []float64{0.5, 0.1, 0.3, 0.1}}, population.Improved
 	if s.Spread > 0 {
 		c.Credit = func(b population.Birth) (float64, bool) { return t.reward(b, s.Spread) }
 	}
