@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"path"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/internal/bootstrap"
 )
 
@@ -250,19 +249,23 @@ func TestTracedProposers(t *testing.T) {
 				if dollars -= f.Dollars[model]; dollars < 0 {
 					return s.Best()
 				}
+				before := s.Best()
 				gap, _ := s.Child(model)
-				p.hear(model, s.Take(gap))
+				s.Take(gap)
+				gain := s.Best() - before
+				if before == 0 && gain > 0 {
+					gain = math.Inf(1) // the first valid program
+				}
+				p.hear(model, gain)
 			}
 		}}
 	}
 	always := func(w while) func(*Traced, uint64) proposer { return func(*Traced, uint64) proposer { return w } }
-	thompson := func(prior float64) func(*Traced, uint64) proposer {
-		return func(f *Traced, seed uint64) proposer {
-			return &betaThompson{prior: prior, cost: f.Dollars, rand: rand.New(rand.NewPCG(seed, 1))}
-		}
+	drawn := func(prior float64, count bool) func(*Traced, uint64) proposer {
+		return func(f *Traced, seed uint64) proposer { return newThompson(f, prior, count, seed) }
 	}
 	ways := []way{spend("flash", always(-1)), spend("pro while invalid", always(0)), spend("pro while far", always(1)),
-		spend("beta-thompson", thompson(0)), spend("pooled 20", thompson(20)), spend("pooled 40", thompson(40)),
+		spend("default", drawn(20, false)), spend("gains counted", drawn(20, true)), spend("the same, no prior", drawn(-1, true)),
 		spend("pro", always(3))}
 	for _, f := range []*Traced{gemini, geminiDigits} {
 		for _, calls := range []int{20, 40, 80, 128, 512} {
@@ -276,7 +279,7 @@ func TestTracedProposers(t *testing.T) {
 // A proposer names the model of the next call, and hears whether it was better.
 type proposer interface {
 	choose(s *TracedSearch) int
-	hear(model int, better bool)
+	hear(model int, gain float64)
 }
 
 // while is the second model as long as a search is no further than a state: -1 for never.
@@ -289,39 +292,40 @@ func (w while) choose(s *TracedSearch) int {
 	return 0
 }
 
-func (while) hear(int, bool) {}
+func (while) hear(int, float64) {}
 
-// betaThompson draws v ~ Beta(w + ½, n − w + 1) for each model and takes the one with the largest v for what it costs.
-// Wins w and calls n are multiplied by 0.995 a call. With a prior k it draws v ~ Beta(w + k·p, n − w + k·(1 − p)), with
-// p the share of wins of both models, (W + ½)/(N + 1½).
-type betaThompson struct {
-	wins, calls, cost [2]float64
-	prior             float64
-	rand              *rand.Rand
+// thompson is the default policy over proposers, or one with another prior or with a credit of 1 for each gain, told what a
+// call of each model costs.
+type thompson struct {
+	player *bandit.Player
+	costs  []float64
+	pull   bandit.Pull
+	count  bool    // each gain is 1
+	most   float64 // the largest gain, less 0.5 % a call
 }
 
-func (b *betaThompson) choose(*TracedSearch) int {
-	var v [2]float64
-	for m := range v {
-		won, lost := 0.5, 1.0
-		if b.prior > 0 {
-			won = b.prior * (b.wins[0] + b.wins[1] + 0.5) / (b.calls[0] + b.calls[1] + 1.5)
-			lost = b.prior - won
-		}
-		v[m] = distuv.Beta{Alpha: b.wins[m] + won, Beta: b.calls[m] - b.wins[m] + lost, Src: b.rand}.Rand() / b.cost[m]
-	}
-	if v[1] > v[0] {
-		return 1
-	}
-	return 0
+func newThompson(f *Traced, prior float64, count bool, seed uint64) *thompson {
+	costs := []float64{1, f.Dollars[1] / f.Dollars[0]}
+	return &thompson{player: bandit.NewPlayer(&bandit.BetaThompson{Prior: prior}, 2, seed), costs: costs, count: count}
 }
 
-func (b *betaThompson) hear(model int, better bool) {
-	for m := range b.wins {
-		b.wins[m], b.calls[m] = 0.995*b.wins[m], 0.995*b.calls[m]
+func (p *thompson) choose(*TracedSearch) int {
+	var err error
+	if p.pull, err = p.player.DrawSized([]bool{true, true}, []int{1, 1}, p.costs); err != nil {
+		panic(err)
 	}
-	b.calls[model]++
-	if better {
-		b.wins[model]++
+	return p.pull.Arm
+}
+
+func (p *thompson) hear(_ int, gain float64) {
+	switch p.most *= 0.995; {
+	case gain > 0 && (p.count || math.IsInf(gain, 1)):
+		gain = 1
+	case gain > 0:
+		p.most = max(p.most, gain)
+		gain /= p.most
+	}
+	if err := p.player.Report(p.pull.ID, gain); err != nil {
+		panic(err)
 	}
 }
