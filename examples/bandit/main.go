@@ -34,7 +34,7 @@ func main() {
 	cp = task.WithEvaluator(cp, eval.Limit(cp, runtime.NumCPU()))
 	var proposers []evolve.Proposer // they differ in how bold they are; others in model, system message or instruction
 	for _, temper := range []string{"small", "large", "splice"} {
-		model := must(offline.New(offline.Config{Temper: temper, Latency: 8 * time.Millisecond}))
+		model := must(offline.New(offline.Config{Temper: temper, Latency: 4 * time.Millisecond}))
 		proposers = append(proposers, evolve.Proposer{Name: temper, LLM: llm.Limit(model, 16)})
 	}
 	width := breadth.Adaptive{Max: widest} // children in a generation

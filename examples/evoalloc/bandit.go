@@ -46,8 +46,7 @@ func parseBandit(args []string) (*banditOptions, error) {
 		"most rounds that one search gets (default: no limit)\n"+
 			"With --breadth adaptive a round may be one call, so it takes more of them.")
 	fs.IntVar(&b.inFlight, "in-flight", 1, "searches advanced at once")
-	fs.IntVar(&b.window, "window", 0, "children of a search under way at once (default: all of a generation)\n"+
-		"A better child is the parent of those begun after it. The default of --breadth is then fixed.")
+	cli.RegisterWindow(fs, &b.window)
 	if err := b.Parse(fs, args); err != nil {
 		return nil, err
 	}

@@ -29,10 +29,7 @@ const (
 // Register adds the flags to fs.
 func (s *Search) Register(fs *flag.FlagSet) {
 	fs.Uint64Var(&s.seed, "seed", 40, "seed of the search, up to 2^32-1")
-	fs.IntVar(&s.Window, "window", 0,
-		"children under way at once (default: all of a generation)\n"+
-			"With fewer than --N a better child is the parent of those begun after it, so --T 1 --N 512 --window "+
-			"64 is a steady-state search.")
+	RegisterWindow(fs, &s.Window)
 	fs.BoolVar(&s.Noisy, "noisy", false,
 		"the task may score a program differently each time\n"+
 			"Programs are scored again, and the best is claimed on fresh samples (docs/guide.md).")
@@ -40,6 +37,14 @@ func (s *Search) Register(fs *flag.FlagSet) {
 		"with --window: in which order children are taken in: by-index, so that the run can be repeated; or "+
 			"as-they-end, so that none waits for a slow one")
 	s.Distrust.register(fs)
+}
+
+// RegisterWindow adds --window to fs.
+func RegisterWindow(fs *flag.FlagSet, window *int) {
+	fs.IntVar(window, "window", 0,
+		"children of a search under way at once (default: all of a generation)\n"+
+			"With fewer than --N a better child is the parent of those begun after it, so --T 1 --N 512 --window "+
+			"64 is a steady-state search. The default of --breadth is then fixed.")
 }
 
 // Check checks the flags, and those of the breadth, whose default depends on them. last is the highest seed that --seed
