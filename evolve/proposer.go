@@ -49,7 +49,10 @@ func (p *proposing) gain(c Child, parent eval.Candidate) (reward float64, ok boo
 		return 1, true
 	}
 	by := c.Result.Score/2 - parent.Result.Score/2 // halves cannot overflow
-	p.most = max(p.most, by)
+	if by >= p.most {
+		p.most = by
+		return 1, true
+	}
 	return by / p.most, true
 }
 
