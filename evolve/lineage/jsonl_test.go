@@ -20,6 +20,9 @@ type jsonRow struct {
 	Parents        []string
 	UnknownParents []int `json:"unknown_parents"`
 	Operator       string
+	Proposer       string
+	Propensity     float64
+	Credit         *float64
 	Labels         map[string]string
 	State          string
 	Valid          bool
