@@ -100,7 +100,7 @@ func TestBanditGoesOn(t *testing.T) {
 	first.Wait()
 	whole := ran(t, program, folder)
 	again := ran(t, program, folder)
-	const end = `(?s)calls     4096 answered.*every call is in results/bandit/cp/offline/example.json`
+	const end = `(?s)calls     2048 answered.*every call is in results/bandit/cp/offline/example.json`
 	if !regexp.MustCompile(end).MatchString(whole) || !strings.Contains(again, "holds a finished run") ||
 		!strings.HasSuffix(again, whole[strings.Index(whole, "\nbest "):]) {
 		t.Errorf("it goes on as\n%s\nand says then\n%s", whole, again)

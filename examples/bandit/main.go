@@ -1,4 +1,4 @@
-// Bandit evolves a circle packing with 4,096 calls. One bandit draws which of three models makes the next child, and
+// Bandit evolves a circle packing with 2,048 calls. One bandit draws which of three models makes the next child, and
 // another which of ten searches goes on. The models are stand-ins; a real one is made by openai.New in the place of
 // offline.New. Killed at any instant, the same command goes on. "evoalloc bandit" is this program with flags.
 package main
@@ -26,7 +26,7 @@ import (
 
 const (
 	folder, name                  = "results/bandit/cp/offline", folder + "/example" // of the run's files
-	calls, searches, widest, seed = 4096, 10, 64, 40
+	calls, searches, widest, seed = 2048, 10, 64, 40
 )
 
 func main() {

@@ -19,7 +19,7 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// The defaults for the offline model: with the default N, breadth and calls in flight, a run of about ten seconds.
+// The defaults for the offline model: with the default N, breadth and calls in flight, a run of about twenty seconds.
 const (
 	offlineT       = 64
 	offlineLatency = 8 * time.Millisecond
