@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -125,5 +127,69 @@ func TestProposersTogether(t *testing.T) {
 		if i == 0 && late.Low < 0 {
 			t.Errorf("drawing among proposers that differ is below one of them: %v", late)
 		}
+	}
+}
+
+// hearing draws at random and counts what it hears.
+type hearing struct {
+	bandit.Random
+	heard *int
+}
+
+func (c hearing) Update(bandit.Pull, float64) { *c.heard++ }
+
+// What a proposer is told is in its requests and in no other's. Searches that share hear of each other's children, and
+// others of their own alone.
+func TestProposersAreToldAndShare(t *testing.T) {
+	for _, shared := range []bool{true, false} {
+		heard, asked := 0, map[string]bool{}
+		var mu sync.Mutex
+		ask := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			text := fmt.Sprint(req.Messages)
+			asked[fmt.Sprint(strings.Contains(text, "Be bold."), strings.Contains(text, "Go on."))] = true
+			return climber(ctx, req)
+		})
+		list, err := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: ask, N: 4, Seed: 40,
+			Policy: func() bandit.Policy { return hearing{heard: &heard} },
+			Proposers: []evolve.Proposer{{Name: "plain"}, {Name: "told", System: "Be bold."},
+				{Name: "asked", Instruction: "Go on."}}}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range list {
+			a.(*evolve.Greedy).Shared = shared
+		}
+		mustRun(t, evolve.Config{Arms: list, Policy: bandit.Shares{1, 1}, Budget: evolve.Budget{Calls: 80}})
+		if (heard > 80) != shared || heard < 80 {
+			t.Errorf("shared %v: policies heard %d times of 80 children", shared, heard)
+		}
+		if len(asked) != 3 || asked["true true"] {
+			t.Errorf("requests with a system message and an instruction: %v", asked)
+		}
+	}
+}
+
+// Where one proposer's call costs more tokens than another's, and the budget is of tokens, the cheap one is asked more.
+func TestProposersArePriced(t *testing.T) {
+	priced := func(tokens int) llm.LLM {
+		return llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
+			r := ok("```text\n0\n```", req.Seed)
+			r.Attempts[0].Usage = &llm.Usage{PromptTokens: tokens}
+			return r, nil
+		})
+	}
+	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: newNumbers(t, "0"), N: 1,
+		Proposers: []evolve.Proposer{{Name: "cheap", LLM: priced(10)}, {Name: "dear", LLM: priced(1000)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[string]int{}
+	g.OnChild = func(c evolve.Child) { drawn[c.Proposer]++ }
+	mustRun(t, evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{
+		Tokens: 1_000_000_000, Rounds: 200, Models: []llm.Model{testModel}}})
+	if drawn["cheap"] < 5*drawn["dear"] || drawn["dear"] == 0 {
+		t.Errorf("%v, want the cheap one drawn most", drawn)
 	}
 }

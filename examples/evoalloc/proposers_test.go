@@ -83,7 +83,7 @@ func TestProposers(t *testing.T) {
 			t.Errorf("%s: resumed\n%s", tt.args, diff)
 		}
 	}
-	for _, args := range []string{"--operators rewrite,rewrite", "--operators guess", "--prompt " + dir + "/none"} {
+	for _, args := range []string{"--operators rewrite,rewrite", "--operators guess", "--prompt " + dir + "/none", "--model offline-bold"} {
 		refused(t, args, runGreedy(t.Context(), strings.Fields(common+args)), strings.Fields(args)[0])
 	}
 }

@@ -54,7 +54,7 @@ func (o *Options) StandIn(of offline.Config) (spec llm.Model, p Proposing, err e
 		_, of.Temper, _ = strings.Cut(m.Key, "-")
 		l, err := offline.New(of)
 		if err != nil {
-			return spec, p, err
+			return spec, p, Usagef("--model %s: %w", m.Key, err)
 		}
 		specs[i] = o.Asked(l.Spec())
 		specs[i].Price = m.Price

@@ -108,6 +108,9 @@ func newPlan(ctx context.Context, o *options) (p sweep.Plan, end func(), err err
 		if err != nil {
 			return p, end, err
 		}
+		if who.Proposers != nil {
+			return p, end, cli.Usagef("--operators and --prompt have no effect on a sweep: each run asks one model in one way")
+		}
 		if one.Offline() {
 			p.Fingerprint["offline"] = o.standIn().String()
 		}

@@ -47,6 +47,7 @@ func TestBadInput(t *testing.T) {
 		{"--stop-when greedy:4,greedy:3,64", []string{"no cell of greedy:3"}},
 		{"--price nobody=1,2,3", []string{"nobody", "offline"}},
 		{"--nats-creds x", []string{"--nats-creds has no effect without --nats"}},
+		{"--operators tune", []string{"--operators and --prompt have no effect on a sweep"}},
 		{"--model qwen3-8b --api-base http://localhost:1/v1 --offline-latency 5ms",
 			[]string{"--offline-latency has no effect"}},
 		{"--task text --model qwen3-8b --api-base http://localhost:1/v1 --budgets 16", []string{"too small", "T·N = 57"}},
