@@ -12,8 +12,8 @@ import (
 // An LLM answers requests, and accounts for every attempt at one. Implementations are safe for concurrent use.
 //
 // Package llm/openai asks endpoints, and llm/offline stands in for one. llm/pool spreads calls over several endpoints
-// of one model; between models a search chooses for each child (evolve.Proposer). In [Retry] around [Limit], a call that waits for
-// its retry holds no slot.
+// of one model. A search chooses between models for each child, see evolve.Proposer. In [Retry] around [Limit], a call
+// that waits for its retry holds no slot.
 type LLM interface {
 	// Generate asks for one completion. Reply.Attempts lists all attempts, oldest first, and is valid even if err is not
 	// nil: failed attempts were paid for too.

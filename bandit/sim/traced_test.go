@@ -282,7 +282,7 @@ type proposer interface {
 	hear(model int, gain float64)
 }
 
-// while is the second model as long as a search is no further than a state: -1 for never.
+// while asks the second model until the search is past a state. -1 asks the first model alone.
 type while int
 
 func (w while) choose(s *TracedSearch) int {

@@ -37,7 +37,8 @@ type Config struct {
 	// Policy draws the pair of each child; nil means [bandit.BetaThompson]. It is not asked where there is one.
 	Policy bandit.Policy
 	// Credit says what a draw of Policy or of Islands was worth to it. It reports false if nothing can be learned. Rewards
-	// are expected in [0, 1] unless the policy says otherwise, and have to be finite. nil means [evolve.Breeder]'s for Policy, and [Improved] for Islands.
+	// are expected in [0, 1] unless the policy says otherwise, and have to be finite. nil means [evolve.Breeder]'s for
+	// Policy, and [Improved] for Islands.
 	Credit func(Birth) (reward float64, ok bool)
 	// Islands chooses the part that breeds of an archive that has parts, such as [Islands]; nil means
 	// [bandit.Random].

@@ -9,8 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/history"
 )
 
-// Ledgers has a row for each operator, selector, model, proposer, instruction and settings that children were made by: by kind
-// and by name. Names are printable lines of at most 300 bytes, those of labels 200; of each kind the first 1000 have
+// Ledgers has a row for each operator, selector, model, proposer, instruction and settings that children were made by: by
+// kind and by name. Names are printable lines of at most 300 bytes, those of labels 200; of each kind the first 1000 have
 // rows, and "others" has the rest. A page of the run's journal shows the same.
 type Ledgers map[string]map[string]Ledger
 
@@ -101,7 +101,8 @@ func (c *course) take(of evolve.Child, session []evolve.Call, prices history.Pri
 	parent history.Score) {
 	score := scoreOf(of)
 	child = history.Child{Model: history.ModelOf(of.Attempts), Cost: prices.Call(of.Attempts), Improved: c.Take(score),
-		Proposal: books.Proposal{Operator: of.Operator, Proposer: of.Proposer, Labels: of.Labels, Valid: score.Valid, Score: score.Value}}
+		Proposal: books.Proposal{Operator: of.Operator, Proposer: of.Proposer, Labels: of.Labels, Valid: score.Valid,
+			Score: score.Value}}
 	for _, aside := range session {
 		child.Cost = child.Cost.Plus(prices.Call(aside.Attempts))
 		child.Model = cmp.Or(history.ModelOf(aside.Attempts), child.Model)

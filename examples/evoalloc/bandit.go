@@ -88,8 +88,8 @@ func runBandit(ctx context.Context, args []string) error {
 		arms: func(t task.Task, who cli.Proposing) (arms []evolve.Arm, err error) {
 			for _, seed := range seeds {
 				g, err := evolve.NewGreedy(evolve.GreedyConfig{
-					Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: b.N, Breadth: b.Children(), Window: b.window,
-					Seed: seed, Strict: b.Strict,
+					Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: b.N, Breadth: b.Children(),
+					Window: b.window, Seed: seed, Strict: b.Strict,
 				})
 				if err != nil {
 					return nil, err

@@ -59,11 +59,13 @@ func oneGreedy(ctx context.Context, fs *flag.FlagSet, args []string, adjust func
 func newGreedy(o *cli.Options, s *cli.Search, t task.Task, who cli.Proposing) (evolve.Arm, error) {
 	if s.Noisy {
 		return population.New(population.Config{
-			Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy(), N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order, Noise: s.Noise(),
+			Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy(), N: o.N, Breadth: o.Children(), Seed: s.Seed,
+			Window: s.Window, Order: s.Order, Noise: s.Noise(),
 		})
 	}
 	return evolve.NewGreedy(evolve.GreedyConfig{
-		Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: o.N, Breadth: o.Children(), Seed: s.Seed, Window: s.Window, Order: s.Order, Strict: o.Strict,
+		Task: t, LLM: who.LLM, Proposers: who.Proposers, Policy: who.Policy, N: o.N, Breadth: o.Children(), Seed: s.Seed,
+		Window: s.Window, Order: s.Order, Strict: o.Strict,
 	})
 }
 

@@ -113,10 +113,9 @@ func (s search) runTask(ctx context.Context, spec llm.Model, who cli.Proposing, 
 	}
 	var audit *evolve.Audit
 	if s.audit != nil {
-		audit, err = s.audit(t)
-	}
-	if err != nil {
-		return err
+		if audit, err = s.audit(t); err != nil {
+			return err
+		}
 	}
 	budget, err := s.Budget(asked)
 	if err != nil {
@@ -125,14 +124,9 @@ func (s search) runTask(ctx context.Context, spec llm.Model, who cli.Proposing, 
 	budget.RoundsPerArm, budget.TuneEvaluations = s.budget.RoundsPerArm, s.budget.TuneEvaluations
 	s.budget = budget
 	maps.Copy(decides, s.decides(arms))
-	var policy bandit.Policy
-	if s.algo != "" {
-		if policy, err = cli.Policy(s.algo, s.KeepHorizon(path, t, decides)); err != nil {
-			return err
-		}
-		if !s.plain {
-			policy = bandit.Rescale(policy) // as Run does, so that the result names it so
-		}
+	policy, err := s.policy(path, t, decides)
+	if err != nil {
+		return err
 	}
 	f := s.form(t, spec, asked, policy)
 	f.keeps(s.Strict || !s.ties)
@@ -159,6 +153,18 @@ func (s search) runTask(ctx context.Context, spec llm.Model, who cli.Proposing, 
 	s.Summarize(who.LLM, asked, result, file.cost, file.ledgers)
 	cli.PrintAudits(file.searches...)
 	return files.Finish(ctx, cli.Saved{Body: file.body, HeldOut: file.heldOut, Model: spec}, result, err)
+}
+
+// policy returns the policy over the arms, nil for one arm.
+func (s search) policy(path string, t task.Task, decides journal.Fingerprint) (bandit.Policy, error) {
+	if s.algo == "" {
+		return nil, nil
+	}
+	policy, err := cli.Policy(s.algo, s.KeepHorizon(path, t, decides))
+	if err == nil && !s.plain {
+		policy = bandit.Rescale(policy) // as Run does, so that the result names it so
+	}
+	return policy, err
 }
 
 // deriveSeeds derives the searches' seeds from the first one's, so that runs with neighboring seeds have no search in

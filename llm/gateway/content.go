@@ -93,7 +93,7 @@ func (a *ask) addTool(name, description string, parameters json.RawMessage) erro
 	return nil
 }
 
-// roleOf returns the role of a message that is no tool's result in the words of package llm.
+// roleOf returns package llm's name of a role. The role of a tool's result is not among them.
 func roleOf(role string) (string, error) {
 	switch role {
 	case "developer":

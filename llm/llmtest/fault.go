@@ -167,6 +167,32 @@ func (f Fault) refuse(w http.ResponseWriter, cfg Config) bool {
 		writeError(w, 404, "model_not_found", "The model does not exist")
 	case badRequest:
 		writeError(w, 400, "invalid_request_error", "temperature must be at most 2")
+	case tooLong:
+		writeError(w, 400, "context_length_exceeded", "This model's maximum context length is 32768 tokens")
+	case serverError:
+		writeError(w, 500, "internal_error", "CUDA error: out of memory")
+	case serverErrorText:
+		writeBody(w, 500, "application/json", `{"error": "the runner has stopped"}`)
+	case serverErrorHTML:
+		writeBody(w, 500, "text/html",
+			"<html><head><title>500 Internal Server Error</title></head><body><h1>nginx</h1></body></html>")
+	case overloaded:
+		writeError(w, 503, "overloaded", "The engine is overloaded")
+	case overloadedText:
+		writeBody(w, 503, "text/plain", "no healthy upstream")
+	case timeout408:
+		writeError(w, 408, "timeout", "The request timed out")
+	case errorIn200:
+		writeBody(w, 200, "application/json", errorBody)
+	default:
+		return f.refuseField(w)
+	}
+	return true
+}
+
+// refuseField answers if f is a fault that refuses a field of a request, and reports whether it is.
+func (f Fault) refuseField(w http.ResponseWriter) bool {
+	switch f {
 	case noStreamOptions:
 		writeError(w, 400, "invalid_request_error", "Extra parameters ['stream_options'] are not allowed")
 	case noContinuousUsage:
@@ -191,23 +217,6 @@ func (f Fault) refuse(w http.ResponseWriter, cfg Config) bool {
 			`"message": "Invalid JSON payload received. Unknown name \"stop\": Cannot find field."}}]`)
 	case noSystem:
 		writeBody(w, 400, "application/json", `{"object": "error", "message": "System role not supported", "code": 400}`)
-	case tooLong:
-		writeError(w, 400, "context_length_exceeded", "This model's maximum context length is 32768 tokens")
-	case serverError:
-		writeError(w, 500, "internal_error", "CUDA error: out of memory")
-	case serverErrorText:
-		writeBody(w, 500, "application/json", `{"error": "the runner has stopped"}`)
-	case serverErrorHTML:
-		writeBody(w, 500, "text/html",
-			"<html><head><title>500 Internal Server Error</title></head><body><h1>nginx</h1></body></html>")
-	case overloaded:
-		writeError(w, 503, "overloaded", "The engine is overloaded")
-	case overloadedText:
-		writeBody(w, 503, "text/plain", "no healthy upstream")
-	case timeout408:
-		writeError(w, 408, "timeout", "The request timed out")
-	case errorIn200:
-		writeBody(w, 200, "application/json", errorBody)
 	default:
 		return false
 	}

@@ -73,7 +73,8 @@ func (o *Options) proposing(models []evolve.Proposer, weights []float64) (p Prop
 	return p, nil
 }
 
-// instructions returns those of --operators, and of --prompt where that is no first prompt of a text.
+// instructions returns the instructions of --operators and --prompt. With --task text, --prompt is where the search
+// begins, and not an instruction.
 func (o *Options) instructions() (list []evolve.Proposer, err error) {
 	for _, name := range o.Operators {
 		text, ok := operators[name]

@@ -41,8 +41,8 @@ type Setting struct {
 // config returns a greedy search with the setting.
 func (s Setting) config() population.Config {
 	c := population.Config{
-		Task: s.Task, LLM: s.LLM, Proposers: s.Proposers, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window, Order: s.Order, Noise: s.Noise,
-		OnChild: s.OnChild}
+		Task: s.Task, LLM: s.LLM, Proposers: s.Proposers, N: s.N, Seed: s.Seed, Breadth: s.Breadth, Window: s.Window,
+		Order: s.Order, Noise: s.Noise, OnChild: s.OnChild}
 	if s.Strict && s.Noise == nil { // with a Noise the default keeps several, and the older one at a tie
 		c.Archive = population.Top(1)
 	}

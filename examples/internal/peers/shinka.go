@@ -26,8 +26,8 @@ import (
 //   - a repair is shown no ancestors, and of the newest 32 invalid programs;
 //   - instructions are this library's, one for a full rewrite; there, one of several variants.
 //
-// Its bandit over models is that over Config.Proposers. The original's notes (meta_rec_interval) and its evolution of system
-// prompts are off by default, and are not here: see [population.Scratchpad].
+// Its bandit over models is that over Config.Proposers. The original's notes (meta_rec_interval) and its evolution of
+// system prompts are off by default, and are not here: see [population.Scratchpad].
 func Shinka(s Setting) population.Config {
 	islands := &population.Islands{}
 	for _, l := range newElites(40, 2) {
