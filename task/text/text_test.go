@@ -280,7 +280,7 @@ func TestRunStopsWithItsTarget(t *testing.T) {
 			return score, "Write it in capital letters."
 		}
 		arm, err := evolve.NewGreedy(evolve.GreedyConfig{Task: newTask(t, c), LLM: reflective,
-			N: 40}) // of which 32 failures end a run
+			N: 40, Window: 1}) // 32 failures end a run; children that are alike and under way at once would share one
 		if err != nil {
 			t.Fatal(err)
 		}
