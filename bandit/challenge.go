@@ -11,6 +11,7 @@ const (
 	challengeWindow = 0.4  // v
 	challengeShare  = 64   // calls of a run for each arm
 	challengePulls  = 4    // the least number of pulls of a leader before it is challenged
+	challengeSilent = 256  // w
 )
 
 // Challenge lets the best search so far go on, and gives the others what its growth can spare. It is made for searches
@@ -28,7 +29,8 @@ const (
 // since a leader that gets the share z of the calls ends at z^a of what it would gain with all of them: the challengers
 // may cost it ε = 0.01 of its gain. A leader that grows in proportion to its calls spares 1 %. One that was silent for
 // 0.6 of its calls spares 12 % after a single gain and 73 % after twenty, as few gains tell little of the next. A gain
-// counts by its size. φ is 0 while the leader has made fewer than u = 32 calls or 4 pulls.
+// counts by its size. φ is 0 while the leader has made fewer than u = 32 calls or 4 pulls, and fewer than min(T/2, w)
+// calls, w = 256, without a gain: some searches begin late, and one left early is seldom seen again.
 //
 // With t the calls so far, x those of all arms but the leader and c the calls of the leader's next pull, a challenger
 // is pulled if x + c ≤ φ·(t + c), and else the leader. If fewer than T/64 arms, rounded, were started, it is the lowest
@@ -105,8 +107,11 @@ func (c *Challenge) leader(r Round) int {
 // spares reports whether the leader can spare a pull of so many calls.
 func (c *Challenge) spares(lead int, all, size float64) bool {
 	least, loss := 32.0, 0.010 // u, ε
-	if c.Cautious {
+	switch {
+	case c.Cautious:
 		least, loss = 64, 0.015
+	case !(c.score(lead) > c.low):
+		least = max(least, min(c.horizon(all)/2, challengeSilent))
 	}
 	if c.calls[lead] < least || c.arms[lead].pulls < challengePulls {
 		return false
@@ -134,13 +139,9 @@ func (c *Challenge) challenger(lead int, all float64, r Round) int {
 			fresh = arm
 		}
 	}
-	horizon := float64(c.T)
-	if c.T == 0 {
-		horizon = max(2*all, 128)
-	}
-	most := math.Round(horizon / challengeShare)
+	most := math.Round(c.horizon(all) / challengeShare)
 	if c.Cautious {
-		most = math.Ceil(horizon/challengeShare) - 1
+		most = math.Ceil(c.horizon(all)/challengeShare) - 1
 	}
 	leads := lead >= 0 && r.Open[lead]
 	switch {
@@ -150,6 +151,14 @@ func (c *Challenge) challenger(lead int, all float64, r Round) int {
 		return next
 	}
 	return lead
+}
+
+// horizon returns T, or what is taken for it after so many calls.
+func (c *Challenge) horizon(all float64) float64 {
+	if c.T == 0 {
+		return max(2*all, 128)
+	}
+	return float64(c.T)
 }
 
 // turn returns what the challengers are pulled by, the least first. It is not counted on once it is at least least, or

@@ -186,7 +186,7 @@ func ExampleChallenge() {
 			return
 		}
 		pulls[pull.Arm]++
-		rises := []float64{1, 40, 100}[pull.Arm] // until which it rises in proportion to its pulls
+		rises := []float64{2, 40, 100}[pull.Arm] // until which it rises in proportion to its pulls
 		score := min(float64(pulls[pull.Arm]), rises) / 100
 		if err := player.Report(pull.ID, score); err != nil {
 			fmt.Println(err)
