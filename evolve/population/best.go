@@ -8,11 +8,11 @@ func Best() Selector { return bestMember{} }
 type bestMember struct{}
 
 // Select returns the best of from.
-func (bestMember) Select(from []*Member, _ *rand.Rand) *Member {
-	best := from[0]
-	for _, m := range from[1:] {
-		if outranks(m, best) {
-			best = m
+func (bestMember) Select(from []Member, _ *rand.Rand) int {
+	best := 0
+	for i := range from {
+		if outranks(&from[i], &from[best]) {
+			best = i
 		}
 	}
 	return best

@@ -5,21 +5,24 @@ package population
 // greedy search's, and does as Top(1) where no two programs score the same.
 func Drift() Archive { return &drift{} }
 
-type drift struct{ members []*Member }
+type drift struct{ members []Member }
 
 var _ Archive = (*drift)(nil)
 
 // Add keeps m unless the program that is kept is better.
-func (d *drift) Add(m *Member) bool {
-	if len(d.members) > 0 && outranks(d.members[0], m) {
+func (d *drift) Add(m Member) bool {
+	if Replace(d.members, m) {
+		return true
+	}
+	if len(d.members) > 0 && outranks(&d.members[0], &m) {
 		return false
 	}
-	d.members = []*Member{m}
+	d.members = []Member{m}
 	return true
 }
 
 // Members returns the program that is kept.
-func (d *drift) Members() []*Member { return d.members }
+func (d *drift) Members() []Member { return d.members }
 
 // String names the archive.
 func (d *drift) String() string { return "Drift" }

@@ -6,60 +6,38 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/task"
 )
 
 // An Archive decides who stays. It is given the initial program first, valid or not, and then every valid child. Of one
-// whose parts breed by themselves there is [Islands].
-//
-// An archive may also have a method Place(m *Member) string. It returns where m stands, or would stand if it had been
-// kept; "" if that is not known. It is asked about each valid child that was offered, and the child's label "cell" in
-// journals and events is what it returns.
+// whose parts breed by themselves there is [Islands]. It may be a [Follower] and a [Placer].
 type Archive interface {
-	// Add offers m, and reports whether it is kept. Others may leave for it.
-	Add(m *Member) (kept bool)
+	// Add offers m, and reports whether it is kept. Others may leave for it. If a member with m's ID is kept, m is that one
+	// with another result, after it was scored again or demoted, and takes its place: see [Replace].
+	Add(m Member) (kept bool)
 	// Members returns those that are kept, in an order that depends on what was added alone, and not on that of a
 	// map. The caller must not change the slice, and must not use it after the next Add. Best first spares selectors
 	// to sort them.
-	Members() []*Member
+	Members() []Member
 }
 
-// What a part may have beside its own methods.
-type (
-	placer   interface{ Place(m *Member) string } // an Archive
-	abler    interface{ Able(v *View) bool }      // an Operator
-	hinter   interface{ Hint(v *View) string }    // an Operator
-	follower interface{ Follow(b Birth) }         // an Operator, a Gate, an Archive or a Selector
-)
-
-// A Selector chooses a member: a parent, a partner, an inspiration.
+// A Selector chooses a member: a parent, a partner, an inspiration. That of Config.Select may be a [Follower].
 type Selector interface {
-	// Select returns one of from, which has at least one member. It draws from r alone, and must not change or keep
-	// from.
-	Select(from []*Member, r *rand.Rand) *Member
+	// Select returns the index of one of from, which has at least one member. It draws from r alone, and must not change
+	// or keep from.
+	Select(from []Member, r *rand.Rand) int
 }
 
 // SelectorFunc returns f as a [Selector].
-func SelectorFunc(f func(from []*Member, r *rand.Rand) *Member) Selector { return selectorFunc(f) }
+func SelectorFunc(f func(from []Member, r *rand.Rand) int) Selector { return selectorFunc(f) }
 
-type selectorFunc func(from []*Member, r *rand.Rand) *Member
+type selectorFunc func(from []Member, r *rand.Rand) int
 
-func (f selectorFunc) Select(from []*Member, r *rand.Rand) *Member { return f(from, r) }
+func (f selectorFunc) Select(from []Member, r *rand.Rand) int { return f(from, r) }
 
 func (selectorFunc) String() string { return "population.SelectorFunc" }
 
-// An Operator says how a child is made.
-//
-// An operator may have further methods:
-//
-//   - Able(v *View) bool reports whether it can make a child of v.Parent. It is for one that cannot always, because
-//     there may be nothing to repair, or nobody to cross with. The policy chooses among those that can.
-//   - Hint(v *View) string returns what is added to the instruction when another operator asks a model for a child,
-//     such as that numbers need not be chosen well because they are tuned afterwards; "" adds nothing. An operator
-//     that writes its own Brief.Messages shows no hint.
-//   - Follow(b Birth) tells it what became of its own children, in the order in which they are taken in. It is called
-//     on the goroutine of the search, before the archive has the child.
+// An Operator says how a child is made. It may be an [Abler], a [Hinter] and a [Follower].
 type Operator interface {
 	// Name stands in results: in [evolve.Child.Operator].
 	Name() string
@@ -68,11 +46,7 @@ type Operator interface {
 	Brief(v *View) evolve.Brief
 }
 
-// A Gate judges a program before its evaluation is paid for.
-//
-// A gate may also have a method Follow(b Birth). It is told of the initial program, and then of each child, in the
-// order in which they are taken in, before the archive has it. Follow is called on the goroutine of the search, while
-// programs are judged on others.
+// A Gate judges a program before its evaluation is paid for. It may be a [Follower].
 type Gate interface {
 	// Admit returns "" to admit program, and else why it is refused, which costs that child alone. An error ends the
 	// search. It is called on the goroutine of the child, while others are judged. So that the decision does not depend
@@ -109,29 +83,4 @@ type Season struct {
 	Births []Birth        // since the last call
 	Best   eval.Candidate // of the search
 	aside
-}
-
-// admission returns the Admit of a brief: the operator's own, and then the gates.
-func admission(
-	gates []Gate, v *View, own func(context.Context, string) (string, error),
-) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, program string) (why string, err error) {
-		if own != nil {
-			if why, err = own(ctx, program); why != "" || err != nil {
-				return why, err
-			}
-		}
-		for _, g := range gates {
-			if bad := fault.Guard(named("Gate", g), func() { why, err = g.Admit(ctx, v, program) }); bad != nil {
-				return "", bad
-			}
-			if err != nil {
-				return "", gateError(g, err)
-			}
-			if why != "" {
-				return "refused by " + nameOf(g) + ": " + why, nil
-			}
-		}
-		return "", nil
-	}
 }

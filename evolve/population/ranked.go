@@ -1,70 +1,66 @@
 package population
 
-import (
-	"slices"
-)
+import "slices"
 
 // ranked are members best first, equals in the order in which they came. Archives embed it, so that selectors find
 // members in order.
-type ranked struct{ list []*Member }
+type ranked struct{ list []Member }
 
 // Members returns the members, best first; of equals the one that came first is first.
-func (r *ranked) Members() []*Member { return r.list }
+func (r *ranked) Members() []Member { return r.list }
 
 // place returns the index after all members that m is not better than.
-func (r *ranked) place(m *Member) int {
-	at, _ := slices.BinarySearchFunc(r.list, m, func(old, m *Member) int {
-		if outranks(m, old) {
-			return 1
-		}
-		return -1
-	})
-	return at
-}
-
-func (r *ranked) add(m *Member) { r.list = slices.Insert(r.list, r.place(m), m) }
-
-// remove removes m, which stands among its equals before its place.
-func (r *ranked) remove(m *Member) {
-	for i := r.place(m) - 1; i >= 0; i-- {
-		if r.list[i] == m {
-			r.list = slices.Delete(r.list, i, i+1)
-			return
+func (r *ranked) place(m Member) int {
+	low, high := 0, len(r.list)
+	for low < high { // as slices.BinarySearchFunc, which would copy members
+		if mid := (low + high) / 2; outranks(&m, &r.list[mid]) {
+			high = mid
+		} else {
+			low = mid + 1
 		}
 	}
+	return low
 }
 
-// rerank puts the members in order of their scores of now.
-func (r *ranked) rerank() { r.list = slices.Clone(byRank(r.list)) }
+func (r *ranked) add(m Member) { r.list = slices.Insert(r.list, r.place(m), m) }
+
+// replace gives m the place of the member with its ID, if there is one, and reports whether there is.
+func (r *ranked) replace(m Member) bool {
+	if !Replace(r.list, m) {
+		return false
+	}
+	r.list = byRank(r.list)
+	return true
+}
+
+// Replace replaces the member of a list that has m's ID by m, and reports whether there is one. An [Archive] that keeps
+// a list begins its Add with it.
+func Replace(list []Member, m Member) bool {
+	for i := range list {
+		if list[i].ID == m.ID {
+			list[i] = m
+			return true
+		}
+	}
+	return false
+}
 
 // byRank returns members best first: as they are, if they are in order, or else a sorted copy in which the older of
 // two equals is first.
-func byRank(members []*Member) []*Member {
+func byRank(members []Member) []Member {
 	inOrder := true
 	for i := 1; i < len(members) && inOrder; i++ {
-		inOrder = !outranks(members[i], members[i-1])
+		inOrder = !outranks(&members[i], &members[i-1])
 	}
 	if inOrder {
 		return members
 	}
 	sorted := slices.Clone(members)
-	slices.SortFunc(sorted, func(a, b *Member) int {
-		switch {
-		case outranks(a, b):
-			return -1
-		case outranks(b, a):
-			return 1
+	slices.SortFunc(sorted, func(a, b Member) int {
+		if c := Compare(a, b); c != 0 {
+			return c
 		}
 		return a.ID - b.ID
 	})
 	return sorted
-}
-
-// outranks reports whether a scored more than b, whatever parts wrote to them. It copies neither, as archives of many
-// members are looked through for each child.
-func outranks(a, b *Member) bool {
-	if !a.rank.known || !b.rank.known {
-		return a.Better(b.Candidate)
-	}
-	return a.rank.above(&b.rank)
 }

@@ -19,7 +19,10 @@ type top struct {
 var _ Archive = (*top)(nil)
 
 // Add keeps m unless n others are at least as good.
-func (t *top) Add(m *Member) bool {
+func (t *top) Add(m Member) bool {
+	if t.replace(m) {
+		return true
+	}
 	if len(t.list) == t.n {
 		if t.place(m) == t.n {
 			return false

@@ -8,7 +8,7 @@ func Uniform() Selector { return uniform{} }
 type uniform struct{}
 
 // Select returns one of from.
-func (uniform) Select(from []*Member, r *rand.Rand) *Member { return from[r.IntN(len(from))] }
+func (uniform) Select(from []Member, r *rand.Rand) int { return r.IntN(len(from)) }
 
 // String names the selector.
 func (uniform) String() string { return "Uniform" }

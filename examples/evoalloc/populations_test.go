@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/standin"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
@@ -145,7 +146,7 @@ func TestPortfolio(t *testing.T) {
 // server answers as the offline model does. It tells before each answer how many it was asked for.
 func server(t *testing.T, before func(n int64) llmtest.Fault) *llmtest.Server {
 	t.Helper()
-	stand, err := offline.New(peers.Offline().Config())
+	stand, err := offline.New(standin.All().Config())
 	if err != nil {
 		t.Fatal(err)
 	}
