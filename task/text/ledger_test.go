@@ -116,7 +116,13 @@ func judged(t *testing.T, url string) *population.Population {
 				}
 				return "", nil
 			}),
-			population.Screen{On: func(v *population.View) eval.Evaluator { return tk.Minibatch(v.Step, 2) }},
+			population.GateFunc(func(ctx context.Context, v *population.View, program string) (string, error) {
+				if v.Birth%2 == 0 {
+					return "", nil
+				}
+				return population.Screen{On: func(v *population.View) eval.Evaluator { return tk.Minibatch(v.Step, 2) }}.
+					Admit(ctx, v, program)
+			}),
 		},
 		Memory: []population.Memory{&population.Scratchpad{Every: 5}},
 	})
