@@ -10,8 +10,8 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 )
 
-// ask calls f, which asks the archive for something. What that panics with is an error that names it.
-func (p *Population) ask(f func()) error { return fault.Guard(named("Archive", p.cfg.Archive), f) }
+// guarded calls f, which asks the archive for something. What that panics with is an error that names it.
+func (p *Population) guarded(f func()) error { return fault.Guard(named("Archive", p.cfg.Archive), f) }
 
 // rescore scores those of the best members again that are due.
 func (p *Population) rescore(ctx context.Context, turn *evolve.Turn) error {
@@ -19,7 +19,7 @@ func (p *Population) rescore(ctx context.Context, turn *evolve.Turn) error {
 		return nil
 	}
 	var members []Member
-	if err := p.ask(func() {
+	if err := p.guarded(func() {
 		members = field(byRank(p.cfg.Archive.Members()))
 		members = slices.Clone(members[:min(p.cfg.Noise.Keep, len(members))])
 	}); err != nil {
@@ -33,7 +33,7 @@ func (p *Population) rescore(ctx context.Context, turn *evolve.Turn) error {
 	if err != nil {
 		return fmt.Errorf("population: %w", err)
 	}
-	return p.ask(func() {
+	return p.guarded(func() {
 		changed := false
 		for i, r := range results {
 			if r == nil {
@@ -88,7 +88,7 @@ func (p *Population) Demote() {
 	}
 	p.leader = to
 	parts := partsOf(p.cfg.Archive)
-	if err := p.ask(func() {
+	if err := p.guarded(func() {
 		for _, a := range parts {
 			found = p.demote(a, to, func(m *Member) bool { return m.Program == best.Program }) || found
 		}
@@ -97,7 +97,7 @@ func (p *Population) Demote() {
 				p.demote(a, to, func(m *Member) bool { return !best.Better(m.Candidate) && !m.Better(best) })
 			}
 		}
-		if !slices.ContainsFunc(parts, func(a Archive) bool { return has(a, to.Program) }) {
+		if !slices.ContainsFunc(parts, func(a Archive) bool { return hasProgram(a, to.Program) }) {
 			p.cfg.Archive.Add(*to)
 		}
 	}); err != nil {
@@ -109,13 +109,13 @@ func (p *Population) Demote() {
 // there are any.
 func (p *Population) demote(a Archive, to *Member, gone func(*Member) bool) (found bool) {
 	found = p.rescored(a, eval.Invalid("demoted: a second evaluator does not find it better than the best before it"), gone)
-	if found && !has(a, to.Program) {
+	if found && !hasProgram(a, to.Program) {
 		a.Add(to.apart())
 	}
 	return found
 }
 
-// has reports whether a member of an archive is the program.
-func has(a Archive, program string) bool {
+// hasProgram reports whether a member of an archive is the program.
+func hasProgram(a Archive, program string) bool {
 	return slices.ContainsFunc(a.Members(), func(m Member) bool { return m.Program == program })
 }

@@ -37,8 +37,8 @@ func (m Member) apart() Member {
 	return m
 }
 
-// ask counts a child of m.
-func (m Member) ask() {
+// count counts a child of m.
+func (m Member) count() {
 	if m.asked != nil { // an archive may have made a member itself
 		*m.asked++
 	}

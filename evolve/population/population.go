@@ -66,7 +66,7 @@ func (p *Population) seedArchive() error {
 	p.leader = &m
 	return firstOf(
 		func() error { return p.followedByGates(Birth{Child: p.Initial(), Task: p.cfg.Task}) },
-		func() error { return p.ask(func() { p.cfg.Archive.Add(m) }) },
+		func() error { return p.guarded(func() { p.cfg.Archive.Add(m) }) },
 	)
 }
 
@@ -98,7 +98,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 		return b, err
 	}
 	x.parent = v.Parent
-	x.parent.ask()
+	x.parent.count()
 	p.elders.add(x.parent)
 	b.Instruction = cmp.Or(b.Instruction, p.Proposers[x.proposer].Instruction) // before hints are added
 	if b.Make != nil {
@@ -343,7 +343,7 @@ func (p *Population) keep(m Member, x *expected, c evolve.Child) error {
 		}
 		return nil
 	}
-	if err := p.ask(func() {
+	if err := p.guarded(func() {
 		partsOf(p.cfg.Archive)[x.island.Arm].Add(m)
 		if p.cfg.rescores() {
 			p.lead()

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"path/filepath"
 	"strings"
@@ -59,9 +58,8 @@ type labelled struct{ population.Operator }
 
 func (o labelled) Brief(v *population.View) evolve.Brief {
 	b := o.Operator.Brief(v)
-	labels := map[string]string{"selector": fmt.Sprint("by ", v.Birth%2), "settings": fmt.Sprint("set ", v.Birth%3)}
-	maps.Copy(labels, b.Labels)
-	b.Labels = labels
+	b.Labels = map[string]string{"selector": fmt.Sprint("by ", v.Birth%2), "settings": fmt.Sprint("set ", v.Birth%3),
+		"instruction": b.Labels["instruction"]}
 	return b
 }
 

@@ -106,19 +106,13 @@ func judged(t *testing.T, url string) *population.Population {
 	p, err := population.New(population.Config{Task: tk, LLM: model, N: 6, Seed: 40, Archive: population.Top(9),
 		Select: population.Uniform(),
 		Gates: []population.Gate{
-			population.GateFunc(func(ctx context.Context, v *population.View, program string) (string, error) {
-				reply, err := v.Ask(ctx, "judge", model, []llm.Message{{Role: llm.User, Content: "VERDICT: NEW or SAME?\n" + program}})
-				if _, refused := evolve.Refused(err); refused || ctx.Err() != nil {
-					return "", err
-				}
+			population.GateFunc(func(ctx context.Context, v *population.View, program string) (why string, err error) {
+				reply, err := v.Ask(ctx, "judge", model, []llm.Message{{Role: llm.User, Content: "VERDICT: NEW or SAME?"}})
 				if strings.Contains(reply.Text, "SAME") {
-					return "it is judged the same", nil
+					why = "it is judged the same"
 				}
-				return "", nil
-			}),
-			population.GateFunc(func(ctx context.Context, v *population.View, program string) (string, error) {
-				if v.Birth%2 == 0 {
-					return "", nil
+				if why != "" || err != nil || v.Birth%2 == 0 {
+					return why, err
 				}
 				return population.Screen{On: func(v *population.View) eval.Evaluator { return tk.Minibatch(v.Step, 2) }}.
 					Admit(ctx, v, program)

@@ -6,6 +6,36 @@ import (
 	"math/rand/v2"
 )
 
+// Best returns a selector of the best member, and of equals the one that comes first.
+func Best() Selector { return bestMember{} }
+
+type bestMember struct{}
+
+// Select returns the best of from.
+func (bestMember) Select(from []Member, _ *rand.Rand) int {
+	best := 0
+	for i := range from {
+		if outranks(&from[i], &from[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// String names the selector.
+func (bestMember) String() string { return "Best" }
+
+// Uniform returns a selector of each member with the same chance.
+func Uniform() Selector { return uniform{} }
+
+type uniform struct{}
+
+// Select returns one of from.
+func (uniform) Select(from []Member, r *rand.Rand) int { return r.IntN(len(from)) }
+
+// String names the selector.
+func (uniform) String() string { return "Uniform" }
+
 // Draw draws an index with a chance in proportion to its weight. If all weights are 0 each index has the same
 // chance. It panics over a weight that is negative or not finite.
 func Draw(weights []float64, r *rand.Rand) int {
