@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -159,5 +160,51 @@ func TestGreedyIsGreedy(t *testing.T) {
 	}
 	if !slices.Equal(children(got), children(want)) {
 		t.Errorf("children\n%q\nwant\n%q", children(got), children(want))
+	}
+}
+
+// A noisy search scores its best members again, and adds them with their means: in no part of an archive does one stand
+// twice, and the best that is claimed is that of the archive.
+func TestPresetsOfNoisyTasks(t *testing.T) {
+	plain := eight(t)
+	for _, p := range presets.Presets {
+		var calls, scored atomic.Int64
+		noisy := task.WithEvaluator(plain, eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+			r, err := plain.Evaluate(ctx, program)
+			r.Score += 9 * float64(scored.Add(1)%7)
+			return r, err
+		}))
+		cfg := p.Config(population.Config{Task: noisy, LLM: standIn(t, &calls), N: 8, Seed: 3, Window: 1,
+			Archive: population.Top(4), Noise: &evolve.Noise{Rescore: 1, Fresh: -1}})
+		arm, err := population.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{arm}, Budget: evolve.Budget{Rounds: 10}})
+		if err != nil {
+			t.Fatalf("%s: %v", p.Name, err)
+		}
+		parts, again, best := []population.Archive{cfg.Archive}, 0, res.Arms[0].Start
+		if islands, ok := cfg.Archive.(*population.Islands); ok {
+			parts = islands.Of
+		}
+		for _, a := range parts {
+			seen := map[int]bool{}
+			for _, m := range a.Members() {
+				if seen[m.ID] {
+					t.Errorf("%s: member %d stands twice in %v", p.Name, m.ID, a)
+				}
+				if seen[m.ID] = true; m.Better(best) {
+					best = m.Candidate
+				}
+				if m.Result.N() > 1 {
+					again++
+				}
+			}
+		}
+		if again == 0 || res.Best.Result.Score != best.Result.Score {
+			t.Errorf("%s: %d members were scored again; the best of %v is claimed, and the archive's has %v", p.Name, again,
+				res.Best.Result.Score, best.Result.Score)
+		}
 	}
 }
