@@ -33,7 +33,8 @@ func (c *chooser) draw(address uint64) (pull bandit.Pull, err error) {
 	if c == nil {
 		return pull, nil
 	}
-	if bad := fault.Guard(named("Policy", c.policy), func() { pull, err = c.player.DrawAt(c.open, address, nil) }); bad != nil {
+	bad := fault.Guard(named("Policy", c.policy), func() { pull, err = c.player.DrawAt(c.open, address, nil) })
+	if bad != nil {
 		return pull, bad
 	}
 	if err != nil {

@@ -21,8 +21,8 @@ type Config struct {
 	// LLM proposes children; nil if no child asks a model, or every proposer has one. A step asks for N at once, so limit
 	// the calls in flight with [llm.Limit].
 	LLM llm.LLM
-	// Proposers ask with each of the Operators; nil means LLM alone. The [evolve.Breeder] has each pair of an operator and a
-	// proposer, under the names of both.
+	// Proposers ask with each of the Operators; nil means LLM alone. The [evolve.Breeder] has each pair of an operator and
+	// a proposer, under the names of both.
 	Proposers []evolve.Proposer
 	// N is how many children a step has, at most evolve.MaxN; 0 means evolve.DefaultN. With a Breadth it is the most
 	// that one has, and 0 means that Breadth alone decides.

@@ -1,6 +1,7 @@
 package population
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -158,10 +159,7 @@ type aside struct {
 //
 // An error for which [evolve.Refused] is true is to be returned as it is. Any other cost this call alone.
 func (a aside) Ask(ctx context.Context, kind string, l llm.LLM, messages []llm.Message) (llm.Reply, error) {
-	if l == nil {
-		l = a.llm
-	}
-	if l == nil {
+	if l = cmp.Or(l, a.llm); l == nil {
 		return llm.Reply{}, fmt.Errorf("population: there is no model to ask for %s: Config.LLM is nil", kind)
 	}
 	return a.turn.Ask(ctx, kind, l, llm.Request{Messages: messages, Seed: a.stream("aside "+kind, a.birth).Uint32()})

@@ -16,7 +16,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -258,12 +257,7 @@ func (p *Population) show(x *expected, b *evolve.Brief) error {
 
 // model finds the model that is asked for the child, and draws its temperature.
 func (p *Population) model(b *evolve.Brief, x *expected) error {
-	model := b.LLM
-	for _, next := range []llm.LLM{p.Proposers[x.proposer].LLM, p.cfg.LLM} {
-		if model == nil {
-			model = next
-		}
-	}
+	model := cmp.Or(b.LLM, p.Proposers[x.proposer].LLM, p.cfg.LLM)
 	if n := len(p.cfg.Temperatures); n > 0 && model != nil {
 		b.LLM = heated{model, p.cfg.Temperatures[x.view.Rand.IntN(n)]}
 	}
