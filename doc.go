@@ -23,7 +23,7 @@
 //	task                 what to improve, and how to score it; below it tasks, and folders with an evaluator.py
 //	flops                what attempts cost, under each rule
 //	bandit               policies, one a file; below it what each must hold, and simulated arms
-//	evolve               arms, turns, budgets, runs; below it the journal, populations, agents
+//	evolve               arms, turns, budgets, runs; below it the journal, populations, presets, agents
 //	evolve/report, ...   readings of a run: JSON, a page (view), a repository (lineage), replay, statistics (analysis)
 //	evolve/sweep         grids of runs
 //	examples             programs to copy from, and the tool

@@ -115,7 +115,7 @@ var auditable = map[string]func(t testing.TB, tk task.Task, seed uint32) evolve.
 	"Top(8)": populationOf(func() population.Archive { return population.Top(8) }),
 	"Drift":  populationOf(population.Drift),
 	"Islands": populationOf(func() population.Archive {
-		return &population.Islands{Of: []population.Archive{population.Top(1), population.Top(3)}, Every: 5}
+		return &population.Islands{Of: []population.Archive{population.Top(1), population.Top(3)}}
 	}),
 }
 

@@ -460,10 +460,9 @@ func TestBudgetOfServersThatLie(t *testing.T) {
 func TestEvalTimeDoesNotCountTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := late(t, func(string) time.Duration { return time.Second })
-		arm := newNoisy(t, population.Config{Task: task.WithEvaluator(slow, eval.Limit(slow, 2)), N: 20, LLM: climber,
-			MaxGenerations: 1})
+		arm := newNoisy(t, population.Config{Task: task.WithEvaluator(slow, eval.Limit(slow, 2)), N: 20, LLM: climber})
 		res := mustRun(t, evolve.Config{Arms: []evolve.Arm{arm},
-			Budget: evolve.Budget{EvalTime: time.Hour, EvalWorst: 1500 * time.Millisecond}})
+			Budget: evolve.Budget{Rounds: 1, EvalTime: time.Hour, EvalWorst: 1500 * time.Millisecond}})
 		for _, c := range res.Arms[0].Generations[0].Children {
 			if strings.Contains(c.Result.Reason, "took more") {
 				t.Errorf("child %d: %s", c.Index, c.Result.Reason)

@@ -476,7 +476,7 @@ func TestEarlierPrograms(t *testing.T) {
 		answer(call("edit", `{"path":"program.txt","new":"5"}`), call("submit", "")),
 	}}
 	search, err := population.New(population.Config{Task: runtest.Number(task.Spec{Initial: "1"}), LLM: s, N: 1,
-		Archive:   population.All(0),
+		Archive:   population.All(),
 		Operators: []population.Operator{&agent.Loop{}}})
 	if err != nil {
 		t.Fatal(err)

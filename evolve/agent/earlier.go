@@ -24,16 +24,10 @@ const mostEarlier = 100
 // earlierOf returns what a session can look at: the best members of the archive, best first, and the newest invalid
 // programs. Which they are follows from what the search has taken in, so a session that begins again sees the same.
 func earlierOf(v *population.View) (list []program) {
-	add := func(m *population.Member) { list = append(list, program{m.ID, m.Candidate}) }
+	add := func(m population.Member) { list = append(list, program{m.ID, m.Candidate}) }
 	members := slices.Clone(v.All.Members())
-	slices.SortStableFunc(members, func(a, b *population.Member) int {
-		switch {
-		case a.Better(b.Candidate):
-			return -1
-		case b.Better(a.Candidate):
-			return 1
-		}
-		return cmp.Compare(a.ID, b.ID)
+	slices.SortStableFunc(members, func(a, b population.Member) int {
+		return cmp.Or(population.Compare(a, b), cmp.Compare(a.ID, b.ID))
 	})
 	for _, m := range members[:min(mostEarlier, len(members))] {
 		add(m)

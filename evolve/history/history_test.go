@@ -81,7 +81,7 @@ func (tr trial) run(t testing.TB, after int) *evolve.Result {
 	var arms []evolve.Arm
 	for seed := range uint32(2) {
 		p, err := population.New(population.Config{Task: number(), LLM: small, N: 4, Seed: seed, Archive: population.Top(6),
-			Select:    population.Choice(0.3, population.Uniform(), population.Best()),
+			Select:    population.Uniform(),
 			Operators: []population.Operator{population.Rewrite{}, population.Cross{}, &population.Merge{}}})
 		if err != nil {
 			t.Fatal(err)

@@ -8,27 +8,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
 func TestTop(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
-		add    []*population.Member
+		add    []population.Member
 		want   []int
 		kept   []bool
 	}{
-		{"best first", []*population.Member{member(0, "", 1), member(1, "", 3), member(2, "", 2)}, []int{1, 2, 0},
+		{"best first", []population.Member{member(0, "", 1), member(1, "", 3), member(2, "", 2)}, []int{1, 2, 0},
 			[]bool{true, true, true}},
-		{"a better one replaces the worst", []*population.Member{member(0, "", 1), member(1, "", 2), member(2, "", 3),
+		{"a better one replaces the worst", []population.Member{member(0, "", 1), member(1, "", 2), member(2, "", 3),
 			member(3, "", 4)}, []int{3, 2, 1}, []bool{true, true, true, true}},
-		{"a tie with the worst does not", []*population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 1),
+		{"a tie with the worst does not", []population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 1),
 			member(3, "", 1)}, []int{0, 1, 2}, []bool{true, true, true, false}},
 		{"of equals the one that came first is first, and stays",
-			[]*population.Member{member(5, "", 1), member(3, "", 1), member(4, "", 1), member(1, "", 2)}, []int{1, 5, 3},
+			[]population.Member{member(5, "", 1), member(3, "", 1), member(4, "", 1), member(1, "", 2)}, []int{1, 5, 3},
 			[]bool{true, true, true, true}},
 		{"a valid one replaces an invalid one at any score",
-			[]*population.Member{invalid(0, ""), member(1, "", -9), member(2, "", -8), member(3, "", -7)}, []int{3, 2, 1},
+			[]population.Member{invalid(0, ""), member(1, "", -9), member(2, "", -8), member(3, "", -7)}, []int{3, 2, 1},
 			[]bool{true, true, true, true}},
 	} {
 		a := population.Top(3)
@@ -46,13 +47,13 @@ func TestTop(t *testing.T) {
 func TestDrift(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
-		add    []*population.Member
+		add    []population.Member
 		want   int
 	}{
-		{"a better one is kept", []*population.Member{member(0, "", 1), member(1, "", 2)}, 1},
-		{"of equals the last", []*population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 1)}, 2},
-		{"a worse one is not", []*population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 0)}, 1},
-		{"a valid one replaces an invalid one at any score", []*population.Member{invalid(0, ""), member(1, "", -9)}, 1},
+		{"a better one is kept", []population.Member{member(0, "", 1), member(1, "", 2)}, 1},
+		{"of equals the last", []population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 1)}, 2},
+		{"a worse one is not", []population.Member{member(0, "", 1), member(1, "", 1), member(2, "", 0)}, 1},
+		{"a valid one replaces an invalid one at any score", []population.Member{invalid(0, ""), member(1, "", -9)}, 1},
 	} {
 		a := population.Drift()
 		for i, m := range tt.add {
@@ -67,26 +68,56 @@ func TestDrift(t *testing.T) {
 }
 
 func TestAll(t *testing.T) {
-	for _, tt := range []struct {
-		reason string
-		most   int
-		scores []float64
-		want   []int
+	a := population.All()
+	for i, score := range []float64{1, 3, 2, 3} {
+		a.Add(member(i, "", score))
+	}
+	if got := ids(a.Members()); !slices.Equal(got, []int{1, 3, 2, 0}) {
+		t.Errorf("%v, want all, the best first and of equals the older", got)
+	}
+}
+
+// A program takes its parent's place if it is better, and a later child of the same parent has to be better than that
+// heir.
+func TestHeirs(t *testing.T) {
+	a := population.Heirs(2)
+	for i, tt := range []struct {
+		reason  string
+		score   float64
+		parents []int
+		want    []int
 	}{
-		{"all stay, best first", 0, []float64{1, 3, 2}, []int{1, 2, 0}},
-		{"the oldest leaves", 3, []float64{1, 2, 3, 4, 0}, []int{3, 2, 4}},
-		{"but not the best one", 3, []float64{9, 2, 3, 4, 5}, []int{0, 4, 3}},
-		{"which leaves when it is not the best any more", 3, []float64{9, 2, 3, 4, 10}, []int{4, 3, 2}},
-		{"nor of two equal best ones the older", 2, []float64{9, 9, 1, 2}, []int{0, 3}},
-		{"one alone is greedy search's", 1, []float64{2, 1, 3, 3}, []int{2}},
+		{"the initial program", 1, nil, []int{0}},
+		{"there is room", 0, []int{0}, []int{0, 1}},
+		{"worse than its parent", 0.5, []int{0}, []int{0, 1}},
+		{"better than its parent", 2, []int{0, 1}, []int{3, 1}},
+		{"better than its parent, not than the heir", 1.5, []int{0}, []int{3, 1}},
+		{"a parent without a place", 9, []int{7}, []int{3, 1}},
 	} {
-		a := population.All(tt.most)
-		for i, s := range tt.scores {
-			a.Add(member(i, "", s))
+		m := member(i, "", tt.score)
+		m.Parents = tt.parents
+		if kept := a.Add(m); kept != slices.Contains(tt.want, i) || !slices.Equal(ids(a.Members()), tt.want) {
+			t.Errorf("%s: kept %v, members %v, want %v", tt.reason, kept, ids(a.Members()), tt.want)
 		}
-		if got := ids(a.Members()); !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.reason, got, tt.want)
+	}
+}
+
+// A member that is added again has another score, and stands where that belongs, once.
+func TestMembersAreReplaced(t *testing.T) {
+	for _, a := range []population.Archive{population.Top(3), population.All(), population.Heirs(3)} {
+		for i, score := range []float64{1, 2, 3} {
+			a.Add(member(i, "", score))
 		}
+		a.Add(member(2, "", 0))
+		if got := population.Best().Select(a.Members(), nil); len(a.Members()) != 3 || a.Members()[got].ID != 1 {
+			t.Errorf("%v: %v after the best has fallen", a, ids(a.Members()))
+		}
+	}
+	d := population.Drift()
+	d.Add(member(0, "", 2))
+	d.Add(member(0, "", 0))
+	if d.Add(member(1, "", 1)); d.Members()[0].ID != 1 {
+		t.Error("Drift compares with a score that has changed")
 	}
 }
 
@@ -94,11 +125,10 @@ func TestAll(t *testing.T) {
 // is the best that it could hold.
 func TestArchivesHoldWhatTheySay(t *testing.T) {
 	for name, archive := range map[string]func() population.Archive{
-		"Top":    func() population.Archive { return population.Top(7) },
-		"All":    func() population.Archive { return population.All(0) },
-		"All(9)": func() population.Archive { return population.All(9) },
+		"Top": func() population.Archive { return population.Top(7) },
+		"All": func() population.Archive { return population.All() },
 		"Islands": func() population.Archive {
-			return &population.Islands{Of: []population.Archive{population.Top(3), population.All(0)}, Every: 3, Rate: 0.5}
+			return &population.Islands{Of: []population.Archive{population.Top(3), population.All()}}
 		},
 	} {
 		r := rand.New(rand.NewPCG(1, 1))
@@ -119,7 +149,7 @@ func TestArchivesHoldWhatTheySay(t *testing.T) {
 			add(again, id, twin)
 		}
 		members := a.Members()
-		if top := (population.Best()).Select(members, nil); top.Result.Score != best.Result.Score {
+		if top := members[population.Best().Select(members, nil)]; top.Result.Score != best.Result.Score {
 			t.Errorf("%s: its best has %v, and %v was offered", name, top.Result.Score, best.Result.Score)
 		}
 		if diff := cmp.Diff(ids(members), ids(again.Members())); diff != "" {
@@ -136,49 +166,26 @@ func TestArchivesHoldWhatTheySay(t *testing.T) {
 }
 
 // add adds m to one island or the other, or to an archive without islands.
-func add(a population.Archive, i int, m *population.Member) {
+func add(a population.Archive, i int, m population.Member) {
 	if p, ok := a.(*population.Islands); ok {
-		p.AddTo(i%2, m)
-		return
+		a = p.Of[i%2]
 	}
 	a.Add(m)
 }
 
+// The initial program is on each island, with a count of its own: what it is asked on one does not weigh against it on
+// another. A program is a member once.
 func TestIslands(t *testing.T) {
-	for _, tt := range []struct {
-		reason string
-		every  int
-		want   [][]int
-	}{
-		{"nobody migrates", 0, [][]int{{1, 4, 0}, {2, 0}, {3, 0}}},
-		{"the best of each goes to the next, and no further", 2, [][]int{{3, 1, 4, 0}, {2, 1, 0}, {3, 2, 0}}},
-	} {
-		s := &population.Islands{Of: []population.Archive{population.Top(9), population.Top(9), population.Top(9)},
-			Every: tt.every}
-		s.Add(member(0, "start", -1))
-		for i := range 3 {
-			s.AddTo(i, member(i+1, "", float64(i+1)))
-		}
-		s.AddTo(0, member(4, "", 0.5))
-		for i, part := range s.Of {
-			if got := ids(part.Members()); !slices.Equal(got, tt.want[i]) {
-				t.Errorf("%s: island %d has %v, want %v", tt.reason, i, got, tt.want[i])
-			}
-		}
-		all := ids(s.Members())
-		slices.Sort(all)
-		if !slices.Equal(all, []int{0, 1, 2, 3, 4}) {
-			t.Errorf("%s: all members are %v", tt.reason, all)
-		}
+	s := &population.Islands{Of: []population.Archive{population.Top(9), population.Top(9)}}
+	s.Add(population.NewMember(evolve.Child{Candidate: member(0, "start", -1).Candidate}, 5))
+	s.Of[0].Add(member(1, "", 1))
+	s.Of[1].Add(member(2, "", 2))
+	if all := ids(s.Members()); !slices.Equal(all, []int{1, 0, 2}) {
+		t.Errorf("all members are %v", all)
 	}
-}
-
-// A copy has counters of its own: what it is asked on one island does not weigh against it on another.
-func TestMigrantsAreCopies(t *testing.T) {
-	s := &population.Islands{Of: []population.Archive{population.Top(2), population.Top(2)}}
-	s.Add(member(0, "start", 0))
-	s.Of[0].Members()[0].Asked = 5
-	if n := s.Of[1].Members()[0].Asked; n != 0 {
-		t.Errorf("the other island's member was asked %d times", n)
+	for i, a := range s.Of {
+		if m := a.Members()[1]; m.ID != 0 || m.Asked() != 0 {
+			t.Errorf("island %d has %d, asked %d times", i, m.ID, m.Asked())
+		}
 	}
 }

@@ -14,20 +14,16 @@ import (
 // model.
 type Attempts struct {
 	Most int // attempts that are shown; 0 means 5
-	// OfParent shows those alone that were made of the child's parent, which are its siblings, as AdaEvolve does. Most are
-	// shown of each of the 1,000 parents that were used last.
+	// OfParent shows those alone that were made of the child's parent, which are its siblings, as AdaEvolve does.
 	OfParent bool
 
-	told    map[int][]string // by parent; all are under one key without OfParent
-	parents []int            // used last, oldest first
+	told map[int][]string // by parent; all are under one key without OfParent
 }
 
 var _ Memory = (*Attempts)(nil)
 
-// maxParents is of how many parents Attempts are remembered.
-const maxParents = 1000
-
-func (h *Attempts) validate() error {
+// Validate fails if Most is negative.
+func (h *Attempts) Validate() error {
 	if h.Most < 0 {
 		return fmt.Errorf("population: Attempts.Most is %d: need 0 for 5, or more", h.Most)
 	}
@@ -35,7 +31,7 @@ func (h *Attempts) validate() error {
 }
 
 // of returns under which key the attempts on a parent are.
-func (h *Attempts) of(parent *Member) int {
+func (h *Attempts) of(parent Member) int {
 	if h.OfParent {
 		return parent.ID
 	}
@@ -59,13 +55,6 @@ func (h *Attempts) Learn(_ context.Context, s *Season) error {
 		key := h.of(b.Parent)
 		told := append(slices.Clone(h.told[key]), b.Attempt())
 		h.told[key] = told[max(0, len(told)-cmp.Or(h.Most, 5)):]
-		if i := slices.Index(h.parents, key); i >= 0 {
-			h.parents = slices.Delete(h.parents, i, i+1)
-		}
-		if h.parents = append(h.parents, key); len(h.parents) > maxParents {
-			delete(h.told, h.parents[0])
-			h.parents = h.parents[1:]
-		}
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -38,6 +37,7 @@ func crowd(tb testing.TB, cfg Config, n int) (*Population, []string) {
 	if err := p.Start(tb.Context(), nil); err != nil {
 		tb.Fatal(err)
 	}
+	p.step.pending = make(map[int]*expected)
 	for i, program := range programs[:n] {
 		bear(tb, p, program, i)
 	}
@@ -76,14 +76,14 @@ func BenchmarkChild(b *testing.B) {
 		cfg  Config
 	}{
 		{"greedy", Config{}},
-		{"All,Weighted", Config{Archive: All(0), Select: Weighted(10)}},
-		{"All,Uniform", Config{Archive: All(0), Select: Uniform(),
+		{"All,Weighted", Config{Archive: All(), Select: Weighted(10)}},
+		{"All,Uniform", Config{Archive: All(), Select: Uniform(),
 			Operators: []Operator{Rewrite{}, Explore{}}}},
 		{"Top,gates", Config{Archive: Top(40), Gates: gates()}},
-		{"all", Config{Archive: All(members), Select: Uniform(), Gates: gates(), Memory: []Memory{&Attempts{}},
+		{"all", Config{Archive: All(), Select: Uniform(), Gates: gates(), Memory: []Memory{&Attempts{}},
 			Operators: []Operator{Rewrite{}, Explore{}, Cross{}}}},
-		{"All,Cross,Merge", Config{Archive: All(0), Select: Uniform(),
-			Operators: []Operator{Rewrite{}, Cross{}, &Merge{Split: words}}}},
+		{"All,Cross,Merge", Config{Archive: All(), Select: Uniform(),
+			Operators: []Operator{Rewrite{}, Cross{}, &Merge{}}}},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			p, next := crowd(b, tt.cfg, members)
@@ -98,9 +98,6 @@ func BenchmarkChild(b *testing.B) {
 		})
 	}
 }
-
-// words cuts a program into its words.
-func words(program string) []string { return strings.SplitAfter(program, " ") }
 
 // TestMemory bounds what a search of many children holds: programs that left the archive are forgotten, but for
 // the newest ones that Unlike compares with and up to 64 MiB of those that children were made of.

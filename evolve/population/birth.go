@@ -1,11 +1,9 @@
 package population
 
 import (
-	"context"
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -13,7 +11,7 @@ import (
 type Birth struct {
 	evolve.Child
 	Task   task.Task // of the search
-	Parent *Member   // nil for the initial program, of which a Follow is told
+	Parent Member    // the zero value for the initial program, of which a Follow is told
 	// Shown is what the prompt showed beside the parents, as far as bounds had room for it ([task.Ask.Shown]); nil if it
 	// showed nothing, or if no model was asked for the child.
 	Shown []task.Section
@@ -30,21 +28,15 @@ func (b Birth) told(note string) bool {
 	})
 }
 
-// show notes what the prompt of b shows: that of the Ask which its Prepare returns, if it has one.
-func (p *Population) show(x *expected, b *evolve.Brief) error {
-	if b.Make != nil {
-		return nil
+// Improved is 1 for a child that is strictly better than its parent, and else 0: for one that is not, that is
+// invalid, that has no program, or that a gate refused. Nothing is learned from a call that brought no answer, because
+// that is the endpoint's doing.
+func Improved(b Birth) (reward float64, ok bool) {
+	if b.Asked() && !b.Answered() {
+		return 0, false
 	}
-	prepare := b.Prepare
-	if prepare == nil {
-		return fault.Guard("Task", func() { x.sections = task.Asked(p.cfg.Task, b.Ask).Shown() })
+	if b.Improved() {
+		return 1, true
 	}
-	b.Prepare = func(ctx context.Context, ask task.Ask) (task.Ask, string, error) {
-		now, why, err := prepare(ctx, ask)
-		if why == "" && err == nil { // the child is taken in only after this
-			x.sections = task.Asked(p.cfg.Task, now).Shown()
-		}
-		return now, why, err
-	}
-	return nil
+	return 0, true
 }

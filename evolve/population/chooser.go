@@ -1,7 +1,6 @@
 package population
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -9,62 +8,58 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A chooser is a bandit over the islands or the settings of one search. Each draw has the child's order of birth as
-// its address.
+// A chooser is a bandit over the islands of one search. Each draw has the child's order of birth as its address. A nil
+// one has one island to choose, of which no policy hears.
 type chooser struct {
-	what   string
 	policy bandit.Policy
-	arms   int
 	player *bandit.Player
+	open   []bool
 }
 
-// A pull is a choice that was made. Where there was nothing to choose from, no policy hears of it.
-type pull struct {
-	arm, id int
-	drawn   bool
+func newChooser(policy bandit.Policy, arms int, seed uint32) *chooser {
+	if arms == 1 {
+		return nil
+	}
+	own, _ := stream.Seed(uint64(seed), "population island", 0)
+	c := &chooser{policy, bandit.NewPlayer(policy, arms, own), make([]bool, arms)}
+	for i := range c.open {
+		c.open[i] = true
+	}
+	return c
 }
 
-func newChooser(what string, policy bandit.Policy, arms int, seed uint32) *chooser {
-	own, _ := stream.Seed(uint64(seed), "population "+what, 0)
-	return &chooser{what, policy, arms, bandit.NewPlayer(policy, arms, own)}
-}
-
-// draw chooses one of those that are open.
-func (c *chooser) draw(open []bool, address uint64) (pull, error) {
-	if c.arms == 1 && open[0] {
-		return pull{}, nil
+// draw chooses one.
+func (c *chooser) draw(address uint64) (pull bandit.Pull, err error) {
+	if c == nil {
+		return pull, nil
 	}
-	var drawn bandit.Pull
-	var err error
-	if bad := fault.Guard(named("Policy", c.policy), func() { drawn, err = c.player.DrawAt(open, address, nil) }); bad != nil {
-		return pull{}, bad
+	bad := fault.Guard(named("Policy", c.policy), func() { pull, err = c.player.DrawAt(c.open, address, nil) })
+	if bad != nil {
+		return pull, bad
 	}
-	switch {
-	case errors.Is(err, bandit.ErrNoArm):
-		return pull{}, fmt.Errorf("population: no %s is open", c.what)
-	case err != nil:
-		return pull{}, fmt.Errorf("population: choosing the %s: %w", c.what, err)
+	if err != nil {
+		return pull, fmt.Errorf("population: choosing the island: %w", err)
 	}
-	return pull{drawn.Arm, drawn.ID, true}, nil
+	return pull, nil
 }
 
 // report tells the policy what the choice was worth.
-func (c *chooser) report(p pull, reward float64) (err error) {
-	if c == nil || !p.drawn {
+func (c *chooser) report(pull bandit.Pull, reward float64) (err error) {
+	if c == nil {
 		return nil
 	}
-	if bad := fault.Guard(named("Policy", c.policy), func() { err = c.player.Report(p.id, reward) }); bad != nil {
+	if bad := fault.Guard(named("Policy", c.policy), func() { err = c.player.Report(pull.ID, reward) }); bad != nil {
 		return bad
 	}
 	if err != nil {
-		return fmt.Errorf("population: the Credit of the %s: %w", c.what, err)
+		return fmt.Errorf("population: the Credit of the island: %w", err)
 	}
 	return nil
 }
 
 // cancel ends a choice of which nothing can be learned. The policy does not hear of it.
-func (c *chooser) cancel(p pull) {
-	if c != nil && p.drawn {
-		_ = c.player.Cancel(p.id) // cannot fail: the pull is pending
+func (c *chooser) cancel(pull bandit.Pull) {
+	if c != nil {
+		_ = c.player.Cancel(pull.ID) // cannot fail: the pull is pending
 	}
 }

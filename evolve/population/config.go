@@ -18,10 +18,11 @@ import (
 // a Task, an LLM, an N and a Seed alone the children are those of evolve.Greedy.
 type Config struct {
 	Task task.Task // what to improve; required
-	// LLM proposes children; required. A step asks for N at once, so limit the calls in flight with [llm.Limit].
+	// LLM proposes children; nil if no child asks a model, or every proposer has one. A step asks for N at once, so limit
+	// the calls in flight with [llm.Limit].
 	LLM llm.LLM
-	// Proposers ask with each of the Operators; nil means LLM alone. The [evolve.Breeder] has each pair of an operator and a
-	// proposer, under the names of both.
+	// Proposers ask with each of the Operators; nil means LLM alone. The [evolve.Breeder] has each pair of an operator and
+	// a proposer, under the names of both.
 	Proposers []evolve.Proposer
 	// N is how many children a step has, at most evolve.MaxN; 0 means evolve.DefaultN. With a Breadth it is the most
 	// that one has, and 0 means that Breadth alone decides.
@@ -43,25 +44,10 @@ type Config struct {
 	// Islands chooses the part that breeds of an archive that has parts, such as [Islands]; nil means
 	// [bandit.Random].
 	Islands bandit.Policy
-	// Settings are arms of a bandit that chooses the weights of operators, the selector and the like anew for each
-	// generation, by what came of them; nil means that they stay as they are here. Begin the list with the zero value, so
-	// that the search as it is configured is an arm too. What a bad arm costs is paid for, so keep the list short: with k
-	// arms the first k generations at least are trials. An arm's reward is by how much a generation's valid children
-	// raised the best that it began with, for each answered call, in standard deviations of score − parent's score of all
-	// children so far:
-	//
-	//	(1/calls)·Σ min(1, max(0, score − best)/SD)
-	Settings []Settings
-	// SettingsPolicy draws them; nil means [bandit.GaussianThompson] with a sigma of 0.03 and a prior mean of 1, the most
-	// that a reward is, worth a tenth of an outcome, so that each arm is tried; [bandit.Discounted] by 0.98, so that about
-	// the last 50 generations count: rewards fall as a search gets on, and an arm that was left is tried again.
-	SettingsPolicy bandit.Policy
 	// Gates judge a program before its evaluation is paid for, in this order. The first that refuses it decides.
 	Gates  []Gate
 	Memory []Memory // what earlier attempts have shown; nil means nothing
 
-	// MaxGenerations is when the search is done; 0 means never.
-	MaxGenerations int
 	// Start is the initial program with its score; nil means that the search evaluates it before its first step.
 	Start *eval.Candidate
 	// Window and Order are those of [evolve.Breeder]. A step of many children with a window is a steady-state search.
@@ -108,9 +94,6 @@ func (c Config) withDefaults() Config {
 	if _, ok := c.Archive.(*Islands); ok && c.Islands == nil {
 		c.Islands = bandit.Random{}
 	}
-	if len(c.Settings) > 0 && c.SettingsPolicy == nil {
-		c.SettingsPolicy = bandit.Discounted(&bandit.GaussianThompson{Sigma: 0.03, PriorMean: 1, PriorStrength: 0.1}, 0.98)
-	}
 	return c
 }
 
@@ -118,12 +101,8 @@ func (c Config) validate() error {
 	switch {
 	case c.Task == nil:
 		return errors.New("population: Config.Task is nil")
-	case c.LLM == nil:
-		return errors.New("population: Config.LLM is nil")
 	case c.N < 1 || c.N > evolve.MaxN:
 		return fmt.Errorf("population: Config.N is %d: a step needs at least 1 child, and at most %d", c.N, evolve.MaxN)
-	case c.MaxGenerations < 0:
-		return fmt.Errorf("population: Config.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
 	case c.Window < 0:
 		return fmt.Errorf("population: Config.Window is %d: need 0 for all children of a step, or more", c.Window)
 	case slices.ContainsFunc(c.Temperatures, func(t float64) bool { return !(t >= 0) || math.IsInf(t, 1) }):
@@ -131,24 +110,14 @@ func (c Config) validate() error {
 	case c.Order != evolve.ByIndex && c.Order != evolve.AsTheyEnd:
 		return fmt.Errorf("population: Config.Order is %d: need ByIndex or AsTheyEnd", c.Order)
 	}
-	if err := c.validateIslands(); err != nil {
-		return err
-	}
-	if err := c.validateParts(); err != nil {
-		return err
-	}
-	return c.validateSettings()
-}
-
-func (c Config) validateIslands() error {
 	if _, ok := c.Archive.(*Islands); !ok && c.Islands != nil {
 		return fmt.Errorf("population: Config.Islands is set, and the archive %s has no parts: need *Islands",
 			nameOf(c.Archive))
 	}
-	return nil
+	return c.validateParts()
 }
 
-// validateParts asks the parts of this package whether their fields are right, and looks for parts that are nil.
+// validateParts asks each [Validator] whether its fields are right, and looks for parts that are nil.
 func (c Config) validateParts() error {
 	parts := []any{c.Archive, c.Select}
 	names := map[string]bool{}
@@ -178,15 +147,6 @@ func (c Config) validateParts() error {
 		if err := valid(p); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// valid returns what is wrong with the fields of a part of this package. What is wrong with another shows when it is
-// used.
-func valid(part any) error {
-	if v, ok := part.(interface{ validate() error }); ok {
-		return v.validate()
 	}
 	return nil
 }
@@ -224,9 +184,6 @@ func (c Config) parts() string {
 	}
 	if c.Islands != nil {
 		list = append(list, "islands by "+nameOf(c.Islands))
-	}
-	if len(c.Settings) > 0 {
-		list = append(list, fmt.Sprintf("settings by %s over %q", nameOf(c.SettingsPolicy), c.Settings))
 	}
 	for _, g := range c.Gates {
 		list = append(list, nameOf(g))

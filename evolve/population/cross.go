@@ -18,18 +18,16 @@ type Cross struct {
 	Self bool
 }
 
-var _ abler = Cross{}
+var _ Abler = Cross{}
 
 // crossing is the default instruction.
 const crossing = "Combine the programs: keep what is good in program 1, and take over from the others what would " +
 	"raise its score."
 
-func (o Cross) validate() error {
+// Validate fails if Partners is negative or Select is wrong.
+func (o Cross) Validate() error {
 	if o.Partners < 0 {
 		return fmt.Errorf("population: Cross.Partners is %d: need 0 for 1, or more", o.Partners)
-	}
-	if o.Select == nil {
-		return nil
 	}
 	return valid(o.Select)
 }
@@ -41,10 +39,10 @@ func (o Cross) Name() string { return cmp.Or(o.Label, "cross") }
 func (o Cross) Able(v *View) bool { return o.Self || others(v.Part.Members()) }
 
 // others reports whether two members may be chosen: two that are valid, or two that are not if none is.
-func others(members []*Member) bool {
+func others(members []Member) bool {
 	valid := 0
-	for _, m := range members { // two valid ones stand first in most archives
-		if m.Result.Valid {
+	for i := range members { // two valid ones stand first in most archives
+		if members[i].Result.Valid {
 			valid++
 		}
 		if valid > 1 {
@@ -57,7 +55,7 @@ func others(members []*Member) bool {
 // Brief chooses the partners.
 func (o Cross) Brief(v *View) evolve.Brief {
 	n := cmp.Or(o.Partners, 1)
-	var partners []*Member
+	var partners []Member
 	if o.Self {
 		for range n {
 			partners = append(partners, v.Parent)

@@ -5,42 +5,58 @@ import "container/heap"
 // elders are the members that a child was ever made of, by ID. Archives forget members, and a merge needs their
 // common ancestor's program.
 type elders struct {
-	of    map[int]*Member
-	queue []*Member // oldest first
+	of    map[int]Member
+	queue []int // oldest first
 	bytes int
 }
 
 // eldersBytes bounds the programs that are remembered. The oldest are forgotten first.
 const eldersBytes = 64 << 20
 
-func newElders() *elders { return &elders{of: make(map[int]*Member)} }
+func newElders() *elders { return &elders{of: make(map[int]Member)} }
 
 // add remembers m.
-func (e *elders) add(m *Member) {
+func (e *elders) add(m Member) {
 	if _, ok := e.of[m.ID]; ok {
 		return
 	}
 	e.of[m.ID] = m
-	e.queue = append(e.queue, m)
+	e.queue = append(e.queue, m.ID)
 	e.bytes += memberBytes(m)
 	for e.bytes > eldersBytes && len(e.queue) > 1 {
-		e.bytes -= memberBytes(e.queue[0])
-		delete(e.of, e.queue[0].ID)
+		e.bytes -= memberBytes(e.of[e.queue[0]])
+		delete(e.of, e.queue[0])
 		e.queue = e.queue[1:]
 	}
 }
 
+// latest returns m with its latest result, as far as it is remembered.
+func (e *elders) latest(m Member) Member {
+	if now, ok := e.of[m.ID]; ok {
+		m.Candidate = now.Candidate
+	}
+	return m
+}
+
+// update gives a member that is remembered another result.
+func (e *elders) update(m Member) {
+	if old, ok := e.of[m.ID]; ok {
+		e.bytes += memberBytes(m) - memberBytes(old)
+		e.of[m.ID] = m
+	}
+}
+
 // memberBytes is about how much memory a member takes.
-func memberBytes(m *Member) int { return 256 + len(m.Program) + m.Result.Size() }
+func memberBytes(m Member) int { return 256 + len(m.Program) + m.Result.Size() }
 
 // ancestor returns the youngest common ancestor of a and b that is not better than either, and none if one of them
 // descends from the other.
 //
 // A child is born after its parents, so the youngest member that was not looked at yet has no descendant among those
 // that were not. Both lines are therefore followed back together, from the youngest on, and no further than needed.
-func (e *elders) ancestor(a, b *Member) (ancestor *Member, found bool) {
+func (e *elders) ancestor(a, b Member) (ancestor Member, found bool) {
 	if a.ID == b.ID {
-		return nil, false
+		return Member{}, false
 	}
 	const ofA, ofB = 1, 2
 	lines := lineage{of: map[int]int{}}
@@ -58,7 +74,7 @@ func (e *elders) ancestor(a, b *Member) (ancestor *Member, found bool) {
 		both := lines.of[id] == ofA|ofB
 		switch {
 		case both && (id == a.ID || id == b.ID):
-			return nil, false
+			return Member{}, false
 		case !known:
 			continue
 		case both && !m.Better(a.Candidate) && !m.Better(b.Candidate):
@@ -68,7 +84,7 @@ func (e *elders) ancestor(a, b *Member) (ancestor *Member, found bool) {
 			lines.add(parent, lines.of[id])
 		}
 	}
-	return nil, false
+	return Member{}, false
 }
 
 // A lineage is a heap of the IDs that are to be looked at, the youngest first.

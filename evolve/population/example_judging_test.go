@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
-	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -35,19 +33,6 @@ func ExampleGateFunc() {
 	// refused by population.GateFunc: it has 7 numbers, and may have 6
 	// refused by population.GateFunc: it has 7 numbers, and may have 6
 	// best 1 2 3 9 9 8
-}
-
-// Of two programs that look alike a model says whether they do the same. The gate asks it only about those.
-func ExampleUnlike_judge() {
-	var asked atomic.Int64 // gates are asked about several children at a time
-	strict := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		asked.Add(1)
-		return ok("The second one appends a number.\nVERDICT: SAME"), nil
-	})
-	res := search(population.Config{N: 4, Gates: []population.Gate{&population.Unlike{Most: 0.1, Judge: strict}}}, 24)
-	fmt.Println(asked.Load() > 0, "best", res.Best.Program)
-	// Output:
-	// true best 1 2 3 9 9
 }
 
 // taboo is a memory of one's own, without a model: it names the numbers with which children came out worse.

@@ -79,13 +79,13 @@ func ExampleOperator() {
 }
 
 // shortest is an archive of one's own: of each length the best program, so that short programs stay beside long ones.
-type shortest struct{ members []*population.Member }
+type shortest struct{ members []population.Member }
 
-func (s *shortest) Members() []*population.Member { return s.members }
+func (s *shortest) Members() []population.Member { return s.members }
 
-func (s *shortest) Add(m *population.Member) bool {
-	words := func(m *population.Member) int { return len(strings.Fields(m.Program)) }
-	i := slices.IndexFunc(s.members, func(other *population.Member) bool { return words(other) == words(m) })
+func (s *shortest) Add(m population.Member) bool {
+	words := func(m population.Member) int { return len(strings.Fields(m.Program)) }
+	i := slices.IndexFunc(s.members, func(other population.Member) bool { return words(other) == words(m) })
 	switch {
 	case i < 0:
 		s.members = append(s.members, m)

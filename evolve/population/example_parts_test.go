@@ -31,23 +31,6 @@ func ExampleDrift() {
 	// Output: true true true false [2]
 }
 
-// The oldest leaves, but for the best.
-func ExampleAll() {
-	a := population.All(2)
-	for id, score := range []float64{9, 1, 2, 3} {
-		a.Add(member(id, "", score))
-	}
-	fmt.Println(a, ids(a.Members()))
-	// Output: All(2) [0 3]
-}
-
-// A tenth of the parents at random, the others by a tournament among what is short.
-func ExampleChoice() {
-	short := population.ByWeight(func(m *population.Member) float64 { return 1 / float64(1+len(m.Program)) })
-	fmt.Println(population.Choice(0.1, population.Uniform(), short))
-	// Output: Choice(0.1: Uniform, else ByWeight)
-}
-
 // Fixed shares are the baseline for a bandit over operators.
 func ExampleConfig_shares() {
 	res := search(population.Config{N: 8, Operators: []population.Operator{population.Rewrite{}, population.Explore{}},

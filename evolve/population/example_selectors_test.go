@@ -11,14 +11,13 @@ import (
 // shares prints how often, in percent, a selector chooses each of four members. They score 4, 3, 2 and 0, and were
 // asked for 8, 0, 0 and 0 children.
 func shares(s population.Selector) {
-	var from []*population.Member
+	var from []population.Member
 	for i, score := range []float64{4, 3, 2, 0} {
-		from = append(from, member(i, "", score))
+		from = append(from, asked(i, score, 8*(1-min(i, 1))))
 	}
-	from[0].Asked = 8
 	r, n := rand.New(rand.NewPCG(1, 1)), make([]float64, len(from))
 	for range 20_000 {
-		n[s.Select(from, r).ID]++
+		n[s.Select(from, r)]++
 	}
 	for i := range n {
 		n[i] = math.Round(n[i] / 200)
@@ -35,18 +34,18 @@ func ExampleWeighted() {
 
 // Selection in proportion to the score, as in the first genetic algorithms.
 func ExampleByWeight() {
-	shares(population.ByWeight(func(m *population.Member) float64 { return m.Result.Score }))
+	shares(population.ByWeight(func(m population.Member) float64 { return m.Result.Score }))
 	// Output:
 	// ByWeight [44 33 23 0]
 }
 
 // A selector of one's own: the oldest member.
 func ExampleSelectorFunc() {
-	oldest := population.SelectorFunc(func(from []*population.Member, _ *rand.Rand) *population.Member {
-		first := from[0]
-		for _, m := range from {
-			if m.ID < first.ID {
-				first = m
+	oldest := population.SelectorFunc(func(from []population.Member, _ *rand.Rand) int {
+		first := 0
+		for i, m := range from {
+			if m.ID < from[first].ID {
+				first = i
 			}
 		}
 		return first

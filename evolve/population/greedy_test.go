@@ -148,8 +148,8 @@ func stepped(t testing.TB, initial string) task.Task {
 // The start is taken as given, as by greedy search.
 func TestStart(t *testing.T) {
 	start := eval.Candidate{Program: "7", Result: eval.Result{Valid: true, Score: 7}}
-	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 4, Start: &start, MaxGenerations: 2})
-	for !p.Done() {
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 4, Start: &start})
+	for range 2 {
 		if _, err := p.Step(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}

@@ -101,18 +101,18 @@ func run(t testing.TB, arm evolve.Arm, calls int) *evolve.Result {
 }
 
 // member is a valid one.
-func member(id int, program string, score float64) *population.Member {
-	return &population.Member{ID: id, Candidate: eval.Candidate{Program: program,
+func member(id int, program string, score float64) population.Member {
+	return population.Member{ID: id, Candidate: eval.Candidate{Program: program,
 		Result: eval.Result{Valid: true, Score: score}}}
 }
 
 // invalid is one that is not.
-func invalid(id int, program string) *population.Member {
-	return &population.Member{ID: id, Candidate: eval.Candidate{Program: program, Result: eval.Invalid("it throws")}}
+func invalid(id int, program string) population.Member {
+	return population.Member{ID: id, Candidate: eval.Candidate{Program: program, Result: eval.Invalid("it throws")}}
 }
 
 // ids returns the members' IDs in order.
-func ids(members []*population.Member) []int {
+func ids(members []population.Member) []int {
 	list := make([]int, len(members))
 	for i, m := range members {
 		list[i] = m.ID
@@ -138,7 +138,12 @@ func script() task.Task {
 }
 
 // take tells a gate of a program that was scored, as a search does.
-func take(g population.Gate, m *population.Member) {
+func take(g population.Gate, m population.Member) {
 	g.(interface{ Follow(population.Birth) }).Follow(population.Birth{Child: evolve.Child{Candidate: m.Candidate,
 		ID: m.ID}, Task: script()})
+}
+
+// asked returns a member of which so many children were made.
+func asked(id int, score float64, children int) population.Member {
+	return population.NewMember(evolve.Child{Candidate: member(id, "", score).Candidate, ID: id}, children)
 }

@@ -47,8 +47,8 @@ type (
 	}
 )
 
-func (a faultyArchive) Add(m *population.Member) bool { a.at("Add"); return a.Archive.Add(m) }
-func (a faultyArchive) Members() []*population.Member { a.at("Members"); return a.Archive.Members() }
+func (a faultyArchive) Add(m population.Member) bool { a.at("Add"); return a.Archive.Add(m) }
+func (a faultyArchive) Members() []population.Member { a.at("Members"); return a.Archive.Members() }
 
 func (o faultyOperator) Name() string                          { return "faulty operator" }
 func (o faultyOperator) Able(*population.View) bool            { o.at("Able"); return true }
@@ -73,7 +73,7 @@ func (p faultyPolicy) Update(pull bandit.Pull, reward float64) {
 func withFaulty(t *testing.T, f *faulty) *population.Population {
 	return newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: climber, N: 4, Window: 1, Seed: 3,
 		Archive:   faultyArchive{f, population.Top(3)},
-		Select:    population.SelectorFunc(func(from []*population.Member, _ *rand.Rand) *population.Member { f.at("Select"); return from[0] }),
+		Select:    population.SelectorFunc(func([]population.Member, *rand.Rand) int { f.at("Select"); return 0 }),
 		Operators: []population.Operator{population.Rewrite{}, faultyOperator{f}},
 		Policy:    faultyPolicy{f, bandit.Random{}},
 		Credit: func(b population.Birth) (float64, bool) {
@@ -150,9 +150,9 @@ func TestGateThatEndsItsGoroutine(t *testing.T) {
 // nobody is an archive that keeps nothing.
 type nobody struct{}
 
-func (nobody) Add(*population.Member) bool   { return false }
-func (nobody) Members() []*population.Member { return nil }
-func (nobody) String() string                { return "nobody()" }
+func (nobody) Add(population.Member) bool   { return false }
+func (nobody) Members() []population.Member { return nil }
+func (nobody) String() string               { return "nobody()" }
 
 // unable is an operator that can never make a child.
 type unable struct{ population.Rewrite }
@@ -176,8 +176,8 @@ func TestUselessParts(t *testing.T) {
 		calls  int
 	}{
 		{"an archive that keeps nothing", population.Config{Archive: nobody{}}, "Archive nobody() has no member", 0},
-		{"a selector that returns nil", population.Config{Select: population.SelectorFunc(func([]*population.Member, *rand.Rand) *population.Member { return nil })},
-			"Selector population.SelectorFunc returns nil for a choice of 1 members", 0},
+		{"a selector that returns no index", population.Config{Select: population.SelectorFunc(func([]population.Member, *rand.Rand) int { return -1 })},
+			"Selector population.SelectorFunc returns -1 for a choice of 1 members", 0},
 		{"no operator can make a child", population.Config{Operators: []population.Operator{unable{}}}, "no proposer can make a child", 0},
 		{"chances that are no numbers", population.Config{Operators: two, Policy: nan{}}, "choosing a proposer: bandit: nan() at draw 0: probability NaN", 0},
 		{"an island policy likewise", population.Config{Archive: &population.Islands{Of: []population.Archive{population.Top(1), population.Top(1)}}, Islands: nan{}},
@@ -185,7 +185,7 @@ func TestUselessParts(t *testing.T) {
 		{"a credit that is no number", population.Config{Operators: two, Credit: func(population.Birth) (float64, bool) { return math.NaN(), true }},
 			"the Credit of a proposer: bandit: reward NaN", 1},
 		{"shares for other operators", population.Config{Operators: two, Policy: bandit.Shares{1}}, "Shares has 1 numbers for 2 arms", 0},
-		{"a weight that is no number", population.Config{Select: population.ByWeight(func(*population.Member) float64 { return math.NaN() })}, "weight of choice 0 is NaN", 0},
+		{"a weight that is no number", population.Config{Select: population.ByWeight(func(population.Member) float64 { return math.NaN() })}, "weight of choice 0 is NaN", 0},
 		{"a breadth of none", population.Config{Breadth: evolve.BreadthFunc(func([]evolve.Made) int { return 0 })}, "asks for 0 children", 0},
 		{"a gate that fails", population.Config{Gates: []population.Gate{population.GateFunc(func(context.Context, *population.View, string) (string, error) {
 			return "", errors.New("no disk")
@@ -262,16 +262,11 @@ func TestNewFails(t *testing.T) {
 		{population.Config{N: evolve.MaxN + 1}, "Config.N is 100001"},
 		{population.Config{Window: -1}, "Config.Window is -1"},
 		{population.Config{Order: 7}, "Config.Order is"},
-		{population.Config{MaxGenerations: -1}, "Config.MaxGenerations is -1"},
 		{population.Config{Islands: bandit.Random{}}, "the archive Drift has no parts"},
 		{population.Config{Archive: &population.Islands{}}, "Islands.Of is empty"},
 		{population.Config{Archive: &population.Islands{Of: []population.Archive{archive, archive}}}, "Islands.Of[0] and [1] are one archive"},
-		{population.Config{Archive: &population.Islands{Of: []population.Archive{archive}, Rate: 2}}, "Islands.Rate is 2"},
 		{population.Config{Archive: &population.Islands{Of: []population.Archive{nil}}}, "Islands.Of[0] is nil"},
-		{population.Config{Archive: population.All(-1)}, "All(-1)"},
 		{population.Config{Select: population.Weighted(math.NaN())}, "Weighted(NaN)"},
-		{population.Config{Select: population.Choice(0.5, nil, nil)}, "need two selectors"},
-		{population.Config{Select: population.Choice(2, population.Best(), population.Best())}, "Choice(2, "},
 		{population.Config{Operators: []population.Operator{nil}}, "Config.Operators[0] is nil"},
 		{population.Config{Operators: []population.Operator{population.Rewrite{}, population.Rewrite{}}}, `named "rewrite"`},
 		{population.Config{Operators: []population.Operator{population.Cross{Partners: -1}}}, "Cross.Partners is -1"},
@@ -288,10 +283,8 @@ func TestNewFails(t *testing.T) {
 			t.Errorf("%v, want %q", err, tt.want)
 		}
 	}
-	for _, cfg := range []population.Config{{LLM: climber}, {Task: numbers(t, "0")}} {
-		if _, err := population.New(cfg); err == nil || !strings.Contains(err.Error(), "is nil") {
-			t.Errorf("%v", err)
-		}
+	if _, err := population.New(population.Config{LLM: climber}); err == nil || !strings.Contains(err.Error(), "Task is nil") {
+		t.Errorf("%v", err)
 	}
 	for name, f := range map[string]func(){"Top(0)": func() { population.Top(0) }} {
 		if v := recovered(f); !strings.Contains(fmt.Sprint(v), "population: "+name) {
@@ -304,4 +297,22 @@ func recovered(f func()) (v any) {
 	defer func() { v = recover() }()
 	f()
 	return nil
+}
+
+// A search whose children are made without a model needs none. One whose child asks it after all ends with an error that
+// says so.
+func TestNoModel(t *testing.T) {
+	p := newPopulation(t, population.Config{Task: numbers(t, "0"), N: 4, Operators: []population.Operator{maker{}}})
+	if gen, err := p.Step(t.Context(), nil); err != nil || len(gen.Children) != 4 || !gen.Children[3].Scored() {
+		t.Errorf("%+v, %v", gen.Children, err)
+	}
+	asks := newPopulation(t, population.Config{Task: numbers(t, "0"), N: 4})
+	if _, err := asks.Step(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "LLM is nil") {
+		t.Errorf("a child that asks no model: %v", err)
+	}
+	notes := newPopulation(t, population.Config{Task: numbers(t, "0"), N: 4, Operators: []population.Operator{maker{}},
+		Memory: []population.Memory{&population.Scratchpad{Every: 2}}})
+	if _, err := notes.Step(t.Context(), nil); err != nil {
+		t.Errorf("notes that nobody writes: %v", err)
+	}
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/population"
 )
 
-// Each child says which island it is of, which selector chose its parent, which direction it was given, and in which
+// Each child says which island it is of, which direction it was given, and in which
 // cell it stands if it was offered to the archive.
 func TestLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		even := func(c eval.Candidate) string { return fmt.Sprint("even ", int(c.Result.Score)%2 == 0) }
 		p := newPopulation(t, population.Config{Task: numbers(t, "0"), LLM: slow(1), N: 12, Seed: 4,
-			Archive: &population.Islands{Of: []population.Archive{&celled{population.All(0), even}, &celled{population.All(0), even}}},
-			Select: population.Choice(0.5, population.Uniform(),
-				population.Choice(0, population.Uniform(), population.Best())),
+			Archive:   &population.Islands{Of: []population.Archive{&celled{population.All(), even}, &celled{population.All(), even}}},
+			Select:    population.Uniform(),
 			Operators: []population.Operator{population.Rewrite{}, population.Explore{}},
 		})
 		res := run(t, p, 48)
@@ -32,9 +31,6 @@ func TestLabels(t *testing.T) {
 				}
 				if i, err := strconv.Atoi(c.Labels["island"]); err != nil || i < 0 || i > 1 {
 					t.Errorf("child %d is of island %q", c.ID, c.Labels["island"])
-				}
-				if by := c.Labels["selector"]; by != "Uniform" && by != "Best" {
-					t.Errorf("child %d has a parent by %q", c.ID, by)
 				}
 				if direction := c.Labels["instruction"]; (c.Operator == "explore") != (direction != "") {
 					t.Errorf("child %d by %q has the direction %q", c.ID, c.Operator, direction)
@@ -48,7 +44,7 @@ func TestLabels(t *testing.T) {
 				}
 			}
 		}
-		for _, want := range []string{"island 0", "island 1", "selector Uniform", "selector Best", "cell even true"} {
+		for _, want := range []string{"island 0", "island 1", "cell even true"} {
 			if seen[want] == 0 {
 				t.Errorf("no child with the label %q: %v", want, seen)
 			}
@@ -74,4 +70,4 @@ type celled struct {
 	cell func(eval.Candidate) string
 }
 
-func (c *celled) Place(m *population.Member) string { return c.cell(m.Candidate) }
+func (c *celled) Place(m population.Member) string { return c.cell(m.Candidate) }

@@ -104,22 +104,50 @@ func mixed(l llm.LLM, seed uint32, window int, order evolve.Order) (*population.
 	if err != nil {
 		return nil, err
 	}
-	return population.New(population.Config{Task: tk, LLM: l, N: 40, Seed: seed, Window: window, Order: order,
-		Archive: &population.Islands{Every: 15, Rate: 0.2, Of: []population.Archive{
-			population.Top(12), population.All(0), population.Drift(), population.All(20)}},
+	return population.New(population.Config{Task: lined{tk}, LLM: l, N: 40, Seed: seed, Window: window, Order: order,
+		Archive: &population.Islands{Of: []population.Archive{
+			population.Top(12), population.All(), population.Drift()}},
 		Islands: &bandit.UCB1{},
-		Select: population.Choice(0.5, population.Weighted(10),
-			population.Choice(0.5, population.Uniform(), population.Best())),
+		Select:  population.Weighted(10),
 		Operators: []population.Operator{population.Rewrite{}, population.Explore{}, population.Cross{Partners: 2},
 			population.Repair{}, &population.Merge{},
 			population.Rewrite{Label: "constants",
 				Instruction: "Change only the values of numeric constants of the program to raise its score."},
 			population.Rewrite{Label: "one line",
 				Instruction: "Change exactly one statement of the program to raise its score."}},
-		Gates: []population.Gate{&population.Unlike{Most: 0.9, Shingle: 1, Judge: l},
-			population.Screen{On: func(v *population.View) eval.Evaluator { return distances{1 + v.Step%3} }, Ties: true}},
+		Gates: []population.Gate{&population.Unlike{Most: 0.95, Shingle: 1}, judge{l},
+			fourth{population.Screen{On: func(v *population.View) eval.Evaluator { return distances{1 + v.Step%3} }}}},
 		Memory: []population.Memory{&population.Scratchpad{Every: 10}, &population.Attempts{Most: 2}},
 	})
+}
+
+// judge is a gate that asks a model about every third child.
+type judge struct{ llm.LLM }
+
+func (j judge) Admit(ctx context.Context, v *population.View, program string) (why string, err error) {
+	if v.Birth%3 > 0 {
+		return "", nil
+	}
+	reply, err := v.Ask(ctx, "judge", j.LLM, []llm.Message{{Role: llm.User, Content: "VERDICT: NEW or SAME?\n" + program}})
+	if _, refused := evolve.Refused(err); refused || ctx.Err() != nil {
+		return "", err
+	}
+	if strings.Contains(reply.Text, "SAME") {
+		why = "it is judged the same"
+	}
+	return why, nil
+}
+
+func (judge) String() string { return "judge" }
+
+// fourth screens every fourth child.
+type fourth struct{ population.Screen }
+
+func (f fourth) Admit(ctx context.Context, v *population.View, program string) (why string, err error) {
+	if v.Birth%4 > 0 {
+		return "", nil
+	}
+	return f.Screen.Admit(ctx, v, program)
 }
 
 func mustMixed(t testing.TB, l llm.LLM, window int, order evolve.Order) *population.Population {

@@ -14,7 +14,7 @@ func nameOf(part any) string {
 	switch p := part.(type) {
 	case fmt.Stringer:
 		return p.String()
-	case Operator:
+	case interface{ Name() string }:
 		return p.Name()
 	}
 	return strings.TrimPrefix(fmt.Sprintf("%T", part), "*")
@@ -29,13 +29,3 @@ func firstOf(steps ...func() error) error {
 	}
 	return nil
 }
-
-func allOf(n int) []bool {
-	open := make([]bool, n)
-	for i := range open {
-		open[i] = true
-	}
-	return open
-}
-
-func gateError(g Gate, err error) error { return fmt.Errorf("population: Gate %s: %w", nameOf(g), err) }

@@ -16,15 +16,17 @@ import (
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// asked runs a search and returns the prompts of its children by operator, with the children.
-func asked(t *testing.T, cfg population.Config, calls int) (prompts map[string][]string, children []evolve.Child) {
+// askedBy runs a search and returns the prompts of its children by operator, with the children.
+func askedBy(t *testing.T, cfg population.Config, calls int) (prompts map[string][]string, children []evolve.Child) {
 	t.Helper()
 	bySeed := map[uint32]string{}
 	tk, err := slots()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Task, cfg.Window, cfg.N = tk, 1, 16
+	if cfg.Window, cfg.N = 1, 16; cfg.Task == nil {
+		cfg.Task = tk
+	}
 	cfg.LLM = llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		bySeed[req.Seed] = req.Messages[1].Content
 		return editor(ctx, req)
@@ -56,7 +58,7 @@ func askers() []population.Operator {
 
 // Each operator asks for what it says, of the parents that the record names.
 func TestOperatorsAsk(t *testing.T) {
-	prompts, children := asked(t, population.Config{Archive: population.Top(6), Select: population.Uniform(),
+	prompts, children := askedBy(t, population.Config{Archive: population.Top(6), Select: population.Uniform(),
 		Policy:    bandit.Random{},
 		Operators: askers()}, 300)
 	for _, tt := range []struct {
@@ -114,12 +116,21 @@ func TestOperatorsAsk(t *testing.T) {
 	}
 }
 
+// lined is a task whose programs' parts are their lines.
+type lined struct{ task.Task }
+
+func (lined) Split(program string) []string { return strings.SplitAfter(program, "\n") }
+
 // A child of a merge costs no call, has two parents, and its lines are theirs.
 func TestMergeCombines(t *testing.T) {
-	_, children := asked(t, population.Config{Archive: population.Top(12), Select: population.Uniform(),
+	tk, err := slots()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, children := askedBy(t, population.Config{Task: lined{tk}, Archive: population.Top(12), Select: population.Uniform(),
 		Policy: bandit.Shares{0.7, 0.3},
 		Operators: []population.Operator{population.Rewrite{},
-			&population.Merge{Split: func(p string) []string { return strings.SplitAfter(p, "\n") }}}}, 150)
+			&population.Merge{}}}, 150)
 	programs := map[int]string{0: "0\n0\n0\n0\n0\n0"}
 	merges, pairs := 0, map[string]bool{}
 	for _, c := range children {
@@ -157,7 +168,7 @@ func TestMergeCombines(t *testing.T) {
 // The policy learns which operator pays: one that asks for nothing useful comes to have few children.
 func TestPolicyLearnsOperators(t *testing.T) {
 	useless := population.Rewrite{Label: "useless", Instruction: "VERDICT"} // to which the stand-in writes no program
-	prompts, _ := asked(t, population.Config{Archive: population.Top(4),
+	prompts, _ := askedBy(t, population.Config{Archive: population.Top(4),
 		Operators: []population.Operator{population.Rewrite{}, useless},
 		Credit: func(b population.Birth) (float64, bool) {
 			if b.Scored() && b.Result.Valid {
@@ -173,7 +184,7 @@ func TestPolicyLearnsOperators(t *testing.T) {
 // Islands under a policy: a child is added to the island of its parent, and each breeds.
 func TestIslandsBreedApart(t *testing.T) {
 	parts := []population.Archive{population.Top(5), population.Top(5), population.Top(5)}
-	_, children := asked(t, population.Config{Archive: &population.Islands{Of: parts}, Select: population.Uniform(),
+	_, children := askedBy(t, population.Config{Archive: &population.Islands{Of: parts}, Select: population.Uniform(),
 		Islands: &bandit.UCB1{}}, 200)
 	parent := map[int]int{}
 	for _, c := range children {
@@ -204,7 +215,7 @@ func TestIslandsBreedApart(t *testing.T) {
 
 func TestImproved(t *testing.T) {
 	parent := member(1, "p", 10)
-	of := func(parent *population.Member, c evolve.Child) population.Birth {
+	of := func(parent population.Member, c evolve.Child) population.Birth {
 		c.Attempts = []llm.Attempt{{Status: llm.OK}}
 		return population.Birth{Child: c, Parent: parent}
 	}

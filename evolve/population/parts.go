@@ -1,65 +1,47 @@
 package population
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
 // An Archive decides who stays. It is given the initial program first, valid or not, and then every valid child. Of one
-// whose parts breed by themselves there is [Islands].
-//
-// An archive may also have a method Place(m *Member) string. It returns where m stands, or would stand if it had been
-// kept; "" if that is not known. It is asked about each valid child that was offered, and the child's label "cell" in
-// journals and events is what it returns.
+// whose parts breed by themselves there is [Islands]. It may be a [Follower] and a [Placer].
 type Archive interface {
-	// Add offers m, and reports whether it is kept. Others may leave for it.
-	Add(m *Member) (kept bool)
+	// Add offers m, and reports whether it is kept. Others may leave for it. If a member with m's ID is kept, m is that one
+	// with another result, after it was scored again or demoted, and takes its place: see [Replace].
+	Add(m Member) (kept bool)
 	// Members returns those that are kept, in an order that depends on what was added alone, and not on that of a
 	// map. The caller must not change the slice, and must not use it after the next Add. Best first spares selectors
 	// to sort them.
-	Members() []*Member
+	Members() []Member
 }
 
-// What a part may have beside its own methods.
-type (
-	placer   interface{ Place(m *Member) string } // an Archive
-	abler    interface{ Able(v *View) bool }      // an Operator
-	hinter   interface{ Hint(v *View) string }    // an Operator
-	follower interface{ Follow(b Birth) }         // an Operator, a Gate, an Archive or a Selector
-)
-
-// A Selector chooses a member: a parent, a partner, an inspiration.
+// A Selector chooses a member: a parent, a partner, an inspiration. That of Config.Select may be a [Follower].
 type Selector interface {
-	// Select returns one of from, which has at least one member. It draws from r alone, and must not change or keep
-	// from.
-	Select(from []*Member, r *rand.Rand) *Member
+	// Select returns the index of one of from, which has at least one member. It draws from r alone, and must not change
+	// or keep from.
+	Select(from []Member, r *rand.Rand) int
 }
 
 // SelectorFunc returns f as a [Selector].
-func SelectorFunc(f func(from []*Member, r *rand.Rand) *Member) Selector { return selectorFunc(f) }
+func SelectorFunc(f func(from []Member, r *rand.Rand) int) Selector { return selectorFunc(f) }
 
-type selectorFunc func(from []*Member, r *rand.Rand) *Member
+type selectorFunc func(from []Member, r *rand.Rand) int
 
-func (f selectorFunc) Select(from []*Member, r *rand.Rand) *Member { return f(from, r) }
+func (f selectorFunc) Select(from []Member, r *rand.Rand) int { return f(from, r) }
 
 func (selectorFunc) String() string { return "population.SelectorFunc" }
 
-// An Operator says how a child is made.
-//
-// An operator may have further methods:
-//
-//   - Able(v *View) bool reports whether it can make a child of v.Parent. It is for one that cannot always, because
-//     there may be nothing to repair, or nobody to cross with. The policy chooses among those that can.
-//   - Hint(v *View) string returns what is added to the instruction when another operator asks a model for a child,
-//     such as that numbers need not be chosen well because they are tuned afterwards; "" adds nothing. An operator
-//     that writes its own Brief.Messages shows no hint.
-//   - Follow(b Birth) tells it what became of its own children, in the order in which they are taken in. It is called
-//     on the goroutine of the search, before the archive has the child.
+// An Operator says how a child is made. It may be an [Abler], a [Hinter] and a [Follower].
 type Operator interface {
 	// Name stands in results: in [evolve.Child.Operator].
 	Name() string
@@ -68,11 +50,7 @@ type Operator interface {
 	Brief(v *View) evolve.Brief
 }
 
-// A Gate judges a program before its evaluation is paid for.
-//
-// A gate may also have a method Follow(b Birth). It is told of the initial program, and then of each child, in the
-// order in which they are taken in, before the archive has it. Follow is called on the goroutine of the search, while
-// programs are judged on others.
+// A Gate judges a program before its evaluation is paid for. It may be a [Follower].
 type Gate interface {
 	// Admit returns "" to admit program, and else why it is refused, which costs that child alone. An error ends the
 	// search. It is called on the goroutine of the child, while others are judged. So that the decision does not depend
@@ -111,27 +89,93 @@ type Season struct {
 	aside
 }
 
-// admission returns the Admit of a brief: the operator's own, and then the gates.
-func admission(
-	gates []Gate, v *View, own func(context.Context, string) (string, error),
-) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, program string) (why string, err error) {
-		if own != nil {
-			if why, err = own(ctx, program); why != "" || err != nil {
-				return why, err
-			}
-		}
-		for _, g := range gates {
-			if bad := fault.Guard(named("Gate", g), func() { why, err = g.Admit(ctx, v, program) }); bad != nil {
-				return "", bad
-			}
-			if err != nil {
-				return "", gateError(g, err)
-			}
-			if why != "" {
-				return "refused by " + nameOf(g) + ": " + why, nil
-			}
-		}
-		return "", nil
-	}
+// A View is what stands around one child when it is briefed: what an [Operator] makes it of, and what a [Gate] knows
+// of it later. Nothing in it may be changed but Parent, by an operator that makes the child of another member.
+//
+// A gate judges while the search goes on. It may use Task, the Candidate and the ID of Parent, the numbers, Ask and
+// Evaluate. All, Part, Invalid and Rand are for the goroutine of the brief.
+type View struct {
+	Task    task.Task
+	Parent  Member
+	All     Archive  // the whole archive
+	Part    Archive  // the island that breeds; All if the archive has no parts
+	Invalid []Member // the newest invalid programs, at most 32, oldest first
+	// Sections are what the memories show with the parent that was selected.
+	Sections []task.Section
+	// Rand is the child's own stream. Who draws from it more or less changes this child and no other.
+	Rand *rand.Rand
+	// Step counts the search's steps from 1, Index the children of the step from 0, Birth those of the search from 1.
+	// Taken is how many programs the gates were told of by then, the initial one included.
+	Step, Index, Birth, Taken int
+
+	seed   uint32 // of the child's request
+	elders *elders
+	aside
 }
+
+// Brief asks for a rewrite of Parent, with the memories' Sections, and with partners as further parents. It is what an
+// operator begins with.
+func (v *View) Brief(partners ...Member) evolve.Brief {
+	var b evolve.Brief
+	for _, m := range append([]Member{v.Parent}, partners...) {
+		v.elders.add(m)
+		b.Ask.Parents = append(b.Ask.Parents, m.Candidate)
+		b.Parents = append(b.Parents, m.ID)
+	}
+	b.Ask.Sections, b.Seed = v.Sections, v.seed
+	return b
+}
+
+// Sample returns up to n different members of from, each chosen by the selector from those that are left. Parent is
+// not among them, and invalid members are only if there are no valid ones.
+func (v *View) Sample(from []Member, by Selector, n int) []Member {
+	left := slices.DeleteFunc(slices.Clone(field(from)), func(m Member) bool { return m.ID == v.Parent.ID })
+	var chosen []Member
+	for len(chosen) < n && len(left) > 0 {
+		at := by.Select(left, v.Rand)
+		chosen = append(chosen, left[at])
+		left = slices.Delete(left, at, at+1)
+	}
+	return chosen
+}
+
+// Lookup returns the member with an ID, if a child was ever made of it and it is remembered: up to 64 MiB of them are.
+func (v *View) Lookup(id int) (Member, bool) {
+	m, ok := v.elders.of[id]
+	return m, ok
+}
+
+// An aside is how a part asks a model, or has a program scored, beside the children.
+type aside struct {
+	turn   *evolve.Turn
+	llm    llm.LLM
+	stream func(name string, index int) *rand.Rand
+	birth  int
+}
+
+// Ask asks l, or the search's model if l is nil, for something else than a child. kind is what for, in one word:
+// "judge", "insights". The call is within the budget, is recorded and recalled, and is among the asides of the step.
+// Its seed is addressed by kind and the child.
+//
+// An error for which [evolve.Refused] is true is to be returned as it is. Any other cost this call alone.
+func (a aside) Ask(ctx context.Context, kind string, l llm.LLM, messages []llm.Message) (llm.Reply, error) {
+	if l = cmp.Or(l, a.llm); l == nil {
+		return llm.Reply{}, fmt.Errorf("population: there is no model to ask for %s: Config.LLM is nil", kind)
+	}
+	return a.turn.Ask(ctx, kind, l, llm.Request{Messages: messages, Seed: a.stream("aside "+kind, a.birth).Uint32()})
+}
+
+// Evaluate scores program with e, as [evolve.Turn.Evaluate] does for sample 0: within the budget, and once in a run for
+// each program and evaluator.
+func (a aside) Evaluate(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
+	return a.turn.Evaluate(ctx, e, program, 0)
+}
+
+// Tune scores program with e for an operator that chooses numbers, as [evolve.Turn.Tune] does: within
+// Budget.TuneEvaluations and no other limit.
+func (a aside) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
+	return a.turn.Tune(ctx, e, program)
+}
+
+// TuneBudget returns the Budget.TuneEvaluations of the run.
+func (a aside) TuneBudget() int { return a.turn.TuneBudget() }

@@ -1,6 +1,7 @@
 // Package population has searches that keep more than one program. A [Population] is an arm like [evolve.Greedy], made
 // of parts: an [Archive], a [Selector], [Operator]s, [Gate]s and [Memory]. What its [Config] leaves out is greedy
-// search's. Give each Population parts of its own, unless a part says that it may be shared.
+// search's. Give each Population parts of its own, unless a part says that it may be shared. Other systems' searches,
+// made of these parts, are in package presets.
 package population
 
 import (
@@ -8,179 +9,32 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	account "github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A Member is a program that was scored, and where it comes from.
-type Member struct {
-	rank rank // first, as archives of many members are looked through for each child
-
-	eval.Candidate
-	ID       int    // as in [evolve.Child]: its order of birth, 0 for the initial program
-	Parents  []int  // IDs, the one it was made from first
-	Operator string // what made it; "" for a plain rewrite
-	Asked    int    // children that it was chosen to be the parent of, whether they have ended or not
-	Improved int    // of those that have ended, the ones that are strictly better than it
-
-	migrant bool // a copy of a member of another island
-	own     *own // nil for a member that an archive made itself
-}
-
-// A Population is a search that keeps an [Archive] of programs. Each child has a parent that a [Selector] takes out of
-// it, and is made by an [Operator]. A valid child is offered to the archive.
-//
-// All that is random in a child comes from a stream of its own, addressed by the search's seed and the child's order
-// of birth, and is drawn when the child is briefed. With evolve.ByIndex the result therefore depends on the replies,
-// and not on which of them comes first. Nothing is asked again in secret: a failed call, a reply without a program,
-// and a program that a gate refuses are children that spent their call.
-type Population struct {
-	evolve.Breeder
-	cfg     Config
-	islands *chooser // nil unless the archive is Islands
-	seeded  bool     // the archive was given the initial program
-	born    int      // children briefed
-	step    step
-	invalid []*Member // the newest maxInvalid, oldest first
-	elders  *elders
-	taken   int           // scored programs that gates were told of
-	leader  *Member       // the best member so far; nil before there is one
-	reign   reign         // the settings in force
-	lifts   account.Lifts // of all children; kept for the reward of settings
-	credit  struct {      // of the child that was taken in last
-		reward float64
-		ok     bool
-	}
-}
-
-// A step is what a Population knows of one step. It is made anew in each.
-type step struct {
-	prior   *Member           // the leader when it began
-	pending map[int]*expected // children under way, by ID
-}
-
-func newStep(leader *Member) step { return step{prior: leader, pending: make(map[int]*expected)} }
-
-// expected is a child that was briefed and is not taken in yet.
-type expected struct {
-	view     *View
-	shown    *Member // the copy of the selected parent that the view has
-	parent   *Member // the archive's member that the child is made of
-	proposer int     // its index among the Breeder's
-	island   pull
-	sections []task.Section    // that the prompt shows
-	labels   map[string]string // of the brief, to which the child's place is added
-}
-
-var (
-	_ evolve.Sizer   = (*Population)(nil)
-	_ evolve.Starter = (*Population)(nil)
-)
-
-// New returns a search that has not begun. It fails if a field of cfg is wrong.
-func New(cfg Config) (*Population, error) {
-	var err error
-	if cfg.Noise, err = cfg.Noise.WithDefaults(); err != nil {
-		return nil, err
-	}
-	// also where a Breadth alone decides how many children a step has
-	failures := max(2*cmp.Or(cfg.N, evolve.DefaultN), 32)
-	own := cfg.Credit != nil
-	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
-		return nil, err
-	}
-	one, _ := cfg.Archive.(*top)
-	p := &Population{cfg: cfg, step: newStep(nil), elders: newElders(), Breeder: evolve.Breeder{
-		Task: cfg.Task, LLM: cfg.LLM, From: cfg.Start, Window: cfg.Window, Order: cfg.Order, Noise: cfg.Noise,
-		Strict: one != nil && one.n == 1, MaxFailures: failures, OnChild: cfg.OnChild, Proposers: cfg.proposers(),
-		Policy: cfg.Policy, Seed: cfg.Seed}}
-	if own {
-		p.Breeder.Credit = func(evolve.Child) (float64, bool) { return p.credit.reward, p.credit.ok }
-	}
-	if len(cfg.Settings) > 0 {
-		p.Policy = tilted{cfg.Policy, &p.reign.now}
-		p.reign = reign{chooser: newChooser("settings", cfg.SettingsPolicy, len(cfg.Settings), cfg.Seed), steps: -1}
-	}
-	if islands, ok := cfg.Archive.(*Islands); ok {
-		p.islands = newChooser("island", cfg.Islands, len(islands.Of), cfg.Seed)
-	}
-	return p, nil
-}
-
-// Done reports whether the search has made MaxGenerations, or an error ended it.
-func (p *Population) Done() bool {
-	return p.Breeder.Done() || p.cfg.MaxGenerations > 0 && p.Steps() >= p.cfg.MaxGenerations
-}
-
-// Calls returns how many children the next step makes: N, or what Breadth or the Settings decide. If these fail it
-// returns 1, and the next Step returns the error.
-func (p *Population) Calls() int {
-	n, err := p.next()
-	if err != nil {
-		return 1
-	}
-	return n
-}
-
-// next returns how many children the next step makes.
-func (p *Population) next() (int, error) {
-	if err := p.govern(); err != nil {
-		return 0, err
-	}
-	if p.cfg.Breadth == nil {
-		return cmp.Or(p.reign.now.N, p.cfg.N), nil
-	}
-	n, err := p.Width(p.cfg.Breadth)
-	return min(n, p.cfg.N), err
-}
-
-// Breadth returns what decides how many children each generation has, nil for N. A journal recognizes a run by how it
-// prints itself.
-func (p *Population) Breadth() evolve.Breadth { return p.cfg.Breadth }
-
-// Seed returns the search's seed.
-func (p *Population) Seed() uint32 { return p.cfg.Seed }
-
-// Step makes one generation of N children, or as many as Breadth or the Settings decide, or of fewer if turn grants
-// fewer calls.
+// Step makes one generation of N children, or as many as Breadth decides, or of fewer if turn grants fewer calls.
 //
 // It returns an error for which a search of package evolve would, and if a part panics or returns what cannot be used:
-// an archive that has no member, a selector that returns none, an operator policy whose chances do not sum to 1. The
+// an archive that has no member, a selector that returns no index, an operator policy whose chances do not sum to 1. The
 // error names the part. Later Steps return the same error.
 func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	n, err := p.next()
 	if err != nil {
 		p.Fail(err)
 	}
-	p.step = newStep(p.leader)
+	p.step = step{prior: p.leader, pending: make(map[int]*expected)}
 	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(ctx, turn, i) },
 		func(c evolve.Child) { p.take(ctx, turn, c) })
 	p.forget()
-	if len(p.cfg.Settings) > 0 {
-		p.conclude(gen)
-	}
 	return gen, err
 }
-
-// order returns the members of the archive, best first. Its callers guard the archive.
-func (p *Population) order() []*Member {
-	if restore(p.cfg.Archive.Members()) {
-		rerank(p.cfg.Archive)
-	}
-	return byRank(p.cfg.Archive.Members())
-}
-
-// ask calls f, which asks the archive for something. What that panics with is an error that names it.
-func (p *Population) ask(f func()) error { return fault.Guard(named("Archive", p.cfg.Archive), f) }
 
 // brief says how the next child is made. What goes wrong ends the search, with an error that names the part.
 func (p *Population) brief(ctx context.Context, turn *evolve.Turn, i int) evolve.Brief {
@@ -200,52 +54,149 @@ func (p *Population) brief(ctx context.Context, turn *evolve.Turn, i int) evolve
 	return b
 }
 
+// seedArchive gives the initial program to the archive, once. It has a score only after Start.
+func (p *Population) seedArchive() error {
+	if p.seeded {
+		return nil
+	}
+	p.seeded = true
+	m := NewMember(p.Initial(), 0)
+	p.elders.add(m)
+	p.leader = &m
+	return firstOf(
+		func() error { return p.followedByGates(Birth{Child: p.Initial(), Task: p.cfg.Task}) },
+		func() error { return p.guarded(func() { p.cfg.Archive.Add(m) }) },
+	)
+}
+
+// view returns the view of the next child, without a parent yet.
+func (p *Population) view(turn *evolve.Turn, i int) *View {
+	n := p.cfg.N
+	if p.cfg.Breadth != nil {
+		n = 0 // as in Greedy: a child's address is then the same however many siblings it has
+	}
+	return &View{
+		Task: p.cfg.Task, All: p.cfg.Archive, Part: p.cfg.Archive, Invalid: slices.Clip(p.invalid),
+		Step: p.Steps(), Index: i, Birth: p.born, Taken: p.taken,
+		seed: evolve.ChildSeed(p.cfg.Seed, n, p.Steps()-1, i),
+		Rand: p.stream("child", p.born), elders: p.elders, aside: aside{turn, p.cfg.LLM, p.stream, p.born},
+	}
+}
+
 // plan draws the island, the parent and the operator, in this order, and asks the operator.
 func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 	v := x.view
-	if err := p.drawIsland(x); err != nil {
+	var o Operator
+	if err := firstOf(
+		func() error { return p.drawIsland(x) },
+		func() error { return p.selectParent(v) },
+		func() error { return p.recollect(v) },
+		func() (err error) { o, err = p.drawOperator(x); return err },
+		func() error { return fault.Guard(named("Operator", o), func() { b = o.Brief(v) }) },
+	); err != nil {
 		return b, err
 	}
-	if err := p.selectParent(x); err != nil {
-		return b, err
-	}
-	if err := p.recollect(v); err != nil {
-		return b, err
-	}
-	open, err := p.able(v)
-	if err != nil {
-		return b, err
-	}
-	if x.proposer, err = p.Draw(open); err != nil {
-		return b, err
-	}
-	o := p.operator(x)
-	if err := fault.Guard(named("Operator", o), func() { b = o.Brief(v) }); err != nil {
-		return b, err
-	}
-	x.parent = x.chosen()
-	x.parent.Asked++
+	x.parent = v.Parent
+	x.parent.count()
 	p.elders.add(x.parent)
 	b.Instruction = cmp.Or(b.Instruction, p.Proposers[x.proposer].Instruction) // before hints are added
-	if b.Make == nil {
-		if err := p.hint(&b, v); err != nil {
-			return b, err
-		}
-	}
-	b = p.complete(b, v, o)
-	if err := p.show(x, &b); err != nil {
+	if b.Make != nil {
+		p.complete(&b, v, o)
+	} else if err := firstOf(
+		func() error { return p.hint(&b, v) },
+		func() error { p.complete(&b, v, o); return p.show(x, &b) },
+		func() error { return p.model(&b, x) },
+	); err != nil {
 		return b, err
 	}
-	p.heat(&b, x)
 	maps.Copy(x.labels, b.Labels)
-	if _, placed := v.Part.(placer); placed || len(x.labels) > 0 { // a result keeps them
+	if _, placed := v.Part.(Placer); placed || len(x.labels) > 0 { // a result keeps them
 		b.Labels = x.labels
 	}
 	return b, nil
 }
 
+// drawIsland draws the part of the archive that breeds, if it has parts.
+func (p *Population) drawIsland(x *expected) (err error) {
+	if _, ok := p.cfg.Archive.(*Islands); !ok {
+		return nil
+	}
+	if x.island, err = p.islands.draw(uint64(p.born)); err == nil {
+		x.view.Part = partsOf(p.cfg.Archive)[x.island.Arm]
+		x.labels["island"] = strconv.Itoa(x.island.Arm)
+	}
+	return err
+}
+
+// selectParent chooses the parent among the members of the island that are valid, or among all of them if none is.
+func (p *Population) selectParent(v *View) error {
+	var from []Member
+	if err := fault.Guard(named("Archive", v.Part), func() { from = field(v.Part.Members()) }); err != nil {
+		return err
+	}
+	if len(from) == 0 {
+		return fmt.Errorf("population: Archive %s has no member to select a parent from: its Add has to keep at least the "+
+			"initial program", nameOf(v.Part))
+	}
+	at := -1
+	if err := fault.Guard(named("Selector", p.cfg.Select), func() { at = p.cfg.Select.Select(from, v.Rand) }); err != nil {
+		return err
+	}
+	if at < 0 || at >= len(from) {
+		return fmt.Errorf("population: Selector %s returns %d for a choice of %d members: need an index",
+			nameOf(p.cfg.Select), at, len(from))
+	}
+	v.Parent = from[at]
+	return nil
+}
+
+// recollect collects the sections of the memories for a child's prompt.
+func (p *Population) recollect(v *View) error {
+	for _, m := range p.cfg.Memory {
+		if err := fault.Guard(named("Memory", m), func() { v.Sections = append(v.Sections, m.Section(v)) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawOperator draws the proposer among those whose operator can make a child now.
+func (p *Population) drawOperator(x *expected) (o Operator, err error) {
+	var open []bool
+	for _, o := range p.cfg.Operators {
+		can := false
+		if err := fault.Guard(named("Operator", o), func() { can = Able(o, x.view) }); err != nil {
+			return nil, err
+		}
+		open = append(open, slices.Repeat([]bool{can}, max(1, len(p.cfg.Proposers)))...)
+	}
+	if x.proposer, err = p.Draw(open); err != nil {
+		return nil, err
+	}
+	return p.operator(x), nil
+}
+
+// operator returns the one that makes the child.
+func (p *Population) operator(x *expected) Operator {
+	return p.cfg.Operators[x.proposer/max(1, len(p.cfg.Proposers))]
+}
+
+// hint adds what the operators have to tell to the instruction of a child that a model is asked for.
+func (p *Population) hint(b *evolve.Brief, v *View) error {
+	for _, o := range p.cfg.Operators {
+		var text string
+		if err := fault.Guard(named("Operator", o), func() { text = Hint(o, v) }); err != nil {
+			return err
+		}
+		if text != "" {
+			b.Instruction = strings.TrimSpace(cmp.Or(b.Instruction, task.DefaultInstruction)) + "\n" + text
+		}
+	}
+	return nil
+}
+
 // complete fills in what an operator leaves out.
-func (p *Population) complete(b evolve.Brief, v *View, o Operator) evolve.Brief {
+func (p *Population) complete(b *evolve.Brief, v *View, o Operator) {
 	if b.Seed == 0 {
 		b.Seed = v.seed
 	}
@@ -261,24 +212,59 @@ func (p *Population) complete(b evolve.Brief, v *View, o Operator) evolve.Brief 
 	if len(p.cfg.Gates) > 0 {
 		b.Admit = admission(p.cfg.Gates, v, b.Admit)
 	}
-	return b
 }
 
-// seedArchive gives the initial program to the archive, once. It has a score only after Start.
-func (p *Population) seedArchive() error {
-	if p.seeded {
-		return nil
+// admission returns the Admit of a brief: the operator's own, and then the gates.
+func admission(
+	gates []Gate, v *View, own func(context.Context, string) (string, error),
+) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, program string) (why string, err error) {
+		if own != nil {
+			if why, err = own(ctx, program); why != "" || err != nil {
+				return why, err
+			}
+		}
+		for _, g := range gates {
+			if bad := fault.Guard(named("Gate", g), func() { why, err = g.Admit(ctx, v, program) }); bad != nil {
+				return "", bad
+			}
+			if err != nil {
+				return "", fmt.Errorf("population: Gate %s: %w", nameOf(g), err)
+			}
+			if why != "" {
+				return "refused by " + nameOf(g) + ": " + why, nil
+			}
+		}
+		return "", nil
 	}
-	p.seeded = true
-	m := member(p.Initial().Candidate, 0)
-	p.elders.add(m)
-	p.leader = m
-	return firstOf(
-		func() error {
-			return p.followedByGates(Birth{Child: p.Initial(), Task: p.cfg.Task})
-		},
-		func() error { return p.ask(func() { p.cfg.Archive.Add(m) }) },
-	)
+}
+
+// show notes what the prompt of b shows: that of the Ask which its Prepare returns, if it has one.
+func (p *Population) show(x *expected, b *evolve.Brief) error {
+	prepare := b.Prepare
+	if prepare == nil {
+		return fault.Guard("Task", func() { x.sections = task.Asked(p.cfg.Task, b.Ask).Shown() })
+	}
+	b.Prepare = func(ctx context.Context, ask task.Ask) (task.Ask, string, error) {
+		now, why, err := prepare(ctx, ask)
+		if why == "" && err == nil { // the child is taken in only after this
+			x.sections = task.Asked(p.cfg.Task, now).Shown()
+		}
+		return now, why, err
+	}
+	return nil
+}
+
+// model finds the model that is asked for the child, and draws its temperature.
+func (p *Population) model(b *evolve.Brief, x *expected) error {
+	model := cmp.Or(b.LLM, p.Proposers[x.proposer].LLM, p.cfg.LLM)
+	if n := len(p.cfg.Temperatures); n > 0 && model != nil {
+		b.LLM = heated{model, p.cfg.Temperatures[x.view.Rand.IntN(n)]}
+	}
+	if model == nil {
+		return fmt.Errorf("population: Operator %s asks a model, and Config.LLM is nil", nameOf(p.operator(x)))
+	}
+	return nil
 }
 
 // take takes a child in: it is offered to the archive if it is valid, the gates and memories are told of it, and the
@@ -289,38 +275,41 @@ func (p *Population) take(ctx context.Context, turn *evolve.Turn, c evolve.Child
 		return // its brief failed
 	}
 	delete(p.step.pending, c.ID)
-	if err := p.takeIn(ctx, turn, x, c); err != nil {
+	m := NewMember(c, 0)
+	b := Birth{Child: c, Task: p.cfg.Task, Parent: x.parent, Shown: x.sections}
+	b.Result = m.Result
+	b.Parent.Candidate = p.elders.latest(x.parent).Candidate // it may have been scored again
+	if err := firstOf(
+		func() error { return p.followed(x, b) },
+		func() error { return p.reward(x, b) },
+		func() error { return p.keep(m, x, c) },
+		func() error { return p.learn(ctx, turn, b) },
+	); err != nil {
 		p.Fail(err)
 	}
 }
 
-func (p *Population) takeIn(ctx context.Context, turn *evolve.Turn, x *expected, c evolve.Child) error {
-	m := member(c.Candidate, c.ID)
-	m.Parents, m.Operator = c.Parents, c.Operator
-	b := Birth{Child: c, Task: p.cfg.Task, Parent: x.parent.shown(), Shown: x.sections}
-	b.Result = m.Result.Clone()
-	if err := p.followed(x, b); err != nil {
-		return err
+// followed tells the operator that made the child x, the selector, the archive and the gates what became of x.
+func (p *Population) followed(x *expected, b Birth) error {
+	return firstOf(
+		func() error { return follow("Operator", p.operator(x), b) },
+		func() error { return follow("Selector", p.cfg.Select, b) },
+		func() error { return follow("Archive", p.cfg.Archive, b) },
+		func() error { return p.followedByGates(b) },
+	)
+}
+
+// followedByGates tells the gates of a child, or of the initial program.
+func (p *Population) followedByGates(b Birth) error {
+	if b.Scored() {
+		p.taken++
 	}
-	if err := p.reward(x, b); err != nil {
-		return err
-	}
-	if b.Improved() {
-		x.parent.Improved++
-		b.Parent.Improved++
-	}
-	if c.Scored() {
-		if b.Result.Valid && b.Parent.Result.Valid {
-			p.lifts.Add(b.Result.Score - b.Parent.Result.Score)
-		}
-		if err := p.keep(m, x); err != nil {
+	for _, g := range p.cfg.Gates {
+		if err := follow("Gate", g, b); err != nil {
 			return err
 		}
-		if !p.cfg.rescores() && c.Better(p.leader.known().Candidate) {
-			p.leader = m
-		}
 	}
-	return p.learn(ctx, turn, b)
+	return nil
 }
 
 // reward tells the policies what their choices were worth. The archive is still as it was before the child.
@@ -338,117 +327,37 @@ func (p *Population) reward(x *expected, b Birth) error {
 }
 
 // keep offers a member to the archive, or to the part of it that its parent is from, and notes where it stands there.
-func (p *Population) keep(m *Member, x *expected) error {
+func (p *Population) keep(m Member, x *expected, c evolve.Child) error {
+	if !c.Scored() {
+		return nil
+	}
 	if !m.Result.Valid {
 		if p.invalid = append(p.invalid, m); len(p.invalid) > maxInvalid {
 			p.invalid = slices.Delete(p.invalid, 0, 1)
 		}
 		return nil
 	}
-	return p.ask(func() {
-		if islands, ok := p.cfg.Archive.(*Islands); ok {
-			islands.addTo(x.island.arm, m)
-		} else {
-			p.cfg.Archive.Add(m)
-		}
+	if err := p.guarded(func() {
+		partsOf(p.cfg.Archive)[x.island.Arm].Add(m)
 		if p.cfg.rescores() {
 			p.lead()
 		}
-		if a, ok := x.view.Part.(placer); ok {
+		if a, ok := x.view.Part.(Placer); ok {
 			if cell := a.Place(m); cell != "" {
 				x.labels["cell"] = cell
 			}
 		}
-	})
+	}); err != nil {
+		return err
+	}
+	if !p.cfg.rescores() && outranks(&m, p.leader) {
+		p.leader = &m
+	}
+	return nil
 }
 
 // maxInvalid is how many invalid members a View shows.
 const maxInvalid = 32
-
-// forget cancels what was drawn for children that were never sent.
-func (p *Population) forget() {
-	for id := p.born; len(p.step.pending) > 0 && id > 0; id-- {
-		if x, ok := p.step.pending[id]; ok {
-			p.islands.cancel(x.island)
-			delete(p.step.pending, id)
-		}
-	}
-}
-
-// drawIsland draws the part of the archive that breeds, if it has parts.
-func (p *Population) drawIsland(x *expected) (err error) {
-	islands, ok := p.cfg.Archive.(*Islands)
-	if !ok {
-		return nil
-	}
-	if x.island, err = p.islands.draw(allOf(len(islands.Of)), uint64(p.born)); err == nil {
-		x.view.Part = islands.Of[x.island.arm]
-		x.labels["island"] = strconv.Itoa(x.island.arm)
-	}
-	return err
-}
-
-// selectParent chooses the parent among the members of the island that are valid, or among all of them if none is.
-func (p *Population) selectParent(x *expected) error {
-	v := x.view
-	var from []*Member
-	if err := fault.Guard(named("Archive", v.Part), func() { from = field(v.Part.Members()) }); err != nil {
-		return err
-	}
-	if len(from) == 0 {
-		return fmt.Errorf("population: Archive %s has no member to select a parent from: its Add has to keep at least the "+
-			"initial program", nameOf(v.Part))
-	}
-	var by Selector
-	selector := p.reign.now.selector(p.cfg.Select)
-	if err := fault.Guard(named("Selector", selector), func() {
-		v.Parent, by = selectBy(selector, from, v.Rand)
-	}); err != nil {
-		return err
-	}
-	if _, chose := selector.(choosing); chose || p.reign.now.Select != nil {
-		x.labels["selector"] = nameOf(by)
-	}
-	if len(p.cfg.Settings) > 0 {
-		x.labels["settings"] = cmp.Or(p.reign.now.Name, p.reign.now.String())
-	}
-	if v.Parent == nil {
-		return fmt.Errorf("population: Selector %s returns nil for a choice of %d members: need one of them",
-			nameOf(selector), len(from))
-	}
-	v.parent, x.shown = v.Parent, v.Parent.shown()
-	v.Parent = x.shown
-	return nil
-}
-
-// recollect collects the sections of the memories for a child's prompt.
-func (p *Population) recollect(v *View) error {
-	for _, m := range p.cfg.Memory {
-		if err := fault.Guard(named("Memory", m), func() { v.Sections = append(v.Sections, m.Section(v)) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// operator returns the one that makes the child.
-func (p *Population) operator(x *expected) Operator {
-	return p.cfg.Operators[x.proposer/max(1, len(p.cfg.Proposers))]
-}
-
-// able returns which proposers can make a child now: those whose operator can.
-func (p *Population) able(v *View) (open []bool, err error) {
-	for _, o := range p.cfg.Operators {
-		can := true
-		if a, ok := o.(abler); ok {
-			if err := fault.Guard(named("Operator", o), func() { can = a.Able(v) }); err != nil {
-				return nil, err
-			}
-		}
-		open = append(open, slices.Repeat([]bool{can}, max(1, len(p.cfg.Proposers)))...)
-	}
-	return open, nil
-}
 
 // learn tells the memories of a child that was taken in. That the budget has no room for what they ask is noted by the
 // turn, and costs the memory alone.
@@ -468,26 +377,12 @@ func (p *Population) learn(ctx context.Context, turn *evolve.Turn, b Birth) erro
 	return nil
 }
 
-// view returns the view of the next child, without a parent yet.
-func (p *Population) view(turn *evolve.Turn, i int) *View {
-	n := p.cfg.N
-	if p.cfg.Breadth != nil {
-		n = 0 // as in Greedy: a child's address is then the same however many siblings it has
+// forget cancels what was drawn for children that were never sent.
+func (p *Population) forget() {
+	for id := p.born; len(p.step.pending) > 0 && id > 0; id-- {
+		if x, ok := p.step.pending[id]; ok {
+			p.islands.cancel(x.island)
+			delete(p.step.pending, id)
+		}
 	}
-	return &View{
-		Task: p.cfg.Task, All: p.cfg.Archive, Part: p.cfg.Archive, Invalid: slices.Clip(p.invalid),
-		Step: p.Steps(), Index: i, Birth: p.born, Taken: p.taken,
-		seed: evolve.ChildSeed(p.cfg.Seed, n, p.Steps()-1, i),
-		Rand: p.stream("child", p.born), elders: p.elders, aside: aside{turn, p.cfg.LLM, p.stream, p.born},
-	}
-}
-
-// stream returns the search's random stream of a name and an index.
-func (p *Population) stream(name string, index int) *rand.Rand {
-	return stream.New(uint64(p.cfg.Seed), "population "+name, uint64(index))
-}
-
-// String returns what decides the search, but for the task's and the model's settings.
-func (p *Population) String() string {
-	return fmt.Sprintf("Population(%s, N=%d, seed=%d, %s)", p.cfg.Task.Name(), p.cfg.N, p.cfg.Seed, p.cfg.parts())
 }

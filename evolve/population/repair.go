@@ -1,10 +1,6 @@
 package population
 
-import (
-	"math/rand/v2"
-
-	"github.com/evoalloc/evoalloc/evolve"
-)
+import "github.com/evoalloc/evoalloc/evolve"
 
 // Repair asks the model to mend an invalid program. The prompt has the reason why it is invalid, as of any parent that
 // is. Its child is credited for being valid.
@@ -14,16 +10,12 @@ type Repair struct {
 	Select Selector // among the newest 32 invalid programs, oldest first; nil means the newest
 }
 
-var _ abler = Repair{}
+var _ Abler = Repair{}
 
 const mending = "The program is invalid for the reason above. Find the cause and repair it, and change nothing else."
 
-func (o Repair) validate() error {
-	if o.Select == nil {
-		return nil
-	}
-	return valid(o.Select)
-}
+// Validate fails if Select is wrong.
+func (o Repair) Validate() error { return valid(o.Select) }
 
 // Name returns "repair".
 func (o Repair) Name() string { return "repair" }
@@ -33,14 +25,12 @@ func (o Repair) Able(v *View) bool { return len(v.Invalid) > 0 }
 
 // Brief makes an invalid program the parent.
 func (o Repair) Brief(v *View) evolve.Brief {
-	by := o.Select
-	if by == nil {
-		by = SelectorFunc(newest)
+	at := len(v.Invalid) - 1
+	if o.Select != nil {
+		at = o.Select.Select(v.Invalid, v.Rand)
 	}
-	v.Parent = by.Select(v.Invalid, v.Rand)
+	v.Parent = v.Invalid[at]
 	b := v.Brief()
 	b.Instruction = mending
 	return b
 }
-
-func newest(from []*Member, _ *rand.Rand) *Member { return from[len(from)-1] }

@@ -48,7 +48,7 @@ func TestRescoreKeepsTheClaimHonest(t *testing.T) {
 		"Top(1)": func() population.Archive { return population.Top(1) },
 		"Top(8)": func() population.Archive { return population.Top(8) },
 		"Islands": func() population.Archive {
-			return &population.Islands{Of: []population.Archive{population.Top(4), population.All(9)}, Every: 10, Rate: 0.5}
+			return &population.Islands{Of: []population.Archive{population.Top(4), population.All()}}
 		},
 	}, "Islands") {
 		var too [2][]float64 // claimed − true, without and with

@@ -53,13 +53,13 @@ func (v *View) inTurn(b *evolve.Brief) {
 		return
 	}
 	if names := t.PartNames(v.Parent.Program); len(names) > 1 {
-		b.Part = names[(v.Parent.ID+v.Parent.Asked)%len(names)]
+		b.Part = names[(v.Parent.ID+v.Parent.Asked())%len(names)]
 	}
 }
 
 // Inspirations returns the section of members, the one that matters most last. Each program costs as many tokens as the
 // parent.
-func Inspirations(members ...*Member) task.Section {
+func Inspirations(members ...Member) task.Section {
 	programs := make([]eval.Candidate, len(members))
 	for i, m := range members {
 		programs[i] = m.Candidate

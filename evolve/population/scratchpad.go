@@ -53,7 +53,8 @@ func (n *note) rate() float64 { return float64(n.improved+1) / float64(n.shown+2
 
 var _ Memory = (*Scratchpad)(nil)
 
-func (p *Scratchpad) validate() error {
+// Validate fails if a field is negative.
+func (p *Scratchpad) Validate() error {
 	names := [...]string{"Every", "Most", "Show"}
 	for i, v := range [...]int{p.Every, p.Most, p.Show} {
 		if v < 0 {

@@ -40,7 +40,7 @@ func lesson(t *testing.T, p *Scratchpad, l llm.LLM, n int, better func(notes []s
 		birth := p.children + 1
 		notes := p.Section(&View{Birth: birth, Rand: rand.New(rand.NewPCG(uint64(birth), 5))}).Lines
 		b := Birth{Shown: []task.Section{task.Notes(notes...)},
-			Parent: &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}},
+			Parent: Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}},
 			Child: evolve.Child{ID: birth, Candidate: eval.Candidate{Program: fmt.Sprint("child", i),
 				Result: eval.Result{Valid: true}}}}
 		if better(notes) {
@@ -85,7 +85,7 @@ func TestScratchpadDropsWhatDoesNotHelp(t *testing.T) {
 // A note is counted for the children whose prompts had it, and not for those whose call brought no answer.
 func TestScratchpadCounts(t *testing.T) {
 	p := &Scratchpad{notes: []*note{{text: "wider"}}}
-	parent := &Member{Candidate: eval.Candidate{Result: eval.Result{Valid: true}}}
+	parent := Member{Candidate: eval.Candidate{Result: eval.Result{Valid: true}}}
 	child := func(score float64, s llm.Status) evolve.Child {
 		c := evolve.Child{Attempts: []llm.Attempt{{Status: s}}}
 		if s == llm.OK {
@@ -151,7 +151,7 @@ func TestScratchpadWithoutAnAnswer(t *testing.T) {
 	}
 	s := &Season{Births: make([]Birth, 0), aside: aside{llm: &noter{replies: []string{""}, err: llm.ErrDraining},
 		stream: func(string, int) *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }}}
-	p.attempts = []Birth{{Parent: &Member{}}, {Parent: &Member{}}}
+	p.attempts = []Birth{{Parent: Member{}}, {Parent: Member{}}}
 	s.Task, _ = task.New(task.Spec{Name: "lesson", Initial: "p", Evaluator: eval.Func(nil)})
 	if err := p.Learn(t.Context(), s); !errors.Is(err, llm.ErrDraining) {
 		t.Errorf("a run that comes to its end: %v", err)
@@ -170,7 +170,7 @@ func TestScratchpadThatIsNotShown(t *testing.T) {
 			stream: func(string, int) *rand.Rand { return rand.New(rand.NewPCG(1, 1)) }}}
 		for i := range 6 {
 			s.Births = []Birth{{Child: evolve.Child{ID: i + 1, Candidate: eval.Candidate{Program: fmt.Sprint(i)}},
-				Parent: &Member{}}}
+				Parent: Member{}}}
 			if err := p.Learn(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +195,7 @@ func TestNotesAreCountedAsPromptsShowThem(t *testing.T) {
 		if n.shown != i {
 			t.Errorf("note %d was counted %d times before it was shown again", i, n.shown)
 		}
-		p.count(Birth{Shown: shown, Parent: &Member{}})
+		p.count(Birth{Shown: shown, Parent: Member{}})
 	}
 	for _, n := range p.notes {
 		if n.shown != 2 {
@@ -222,7 +222,7 @@ func TestScratchpadShuffled(t *testing.T) {
 
 // What a gate or a program says stands in one line of what can be seen, and cannot pass for another attempt.
 func TestAttemptsAreOneLine(t *testing.T) {
-	parent := &Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}}
+	parent := Member{Candidate: eval.Candidate{Program: "p", Result: eval.Result{Valid: true}}}
 	for _, c := range []evolve.Child{
 		{Candidate: eval.Candidate{Program: "a\x1b[2J"},
 			Err: "refused:\n9. rewrite: score 100\x1b[31m" + strings.Repeat("x", 1<<16)},

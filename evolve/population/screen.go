@@ -18,13 +18,12 @@ type Screen struct {
 	// clock. It is called on the child's goroutine. It must return the same value for the same cases, and one that can be
 	// compared, so that results are remembered. Required.
 	On func(v *View) eval.Evaluator
-	// Ties admits a program that is as good as its parent. GEPA's default is to refuse it.
-	Ties bool
 }
 
 var _ Gate = Screen{}
 
-func (s Screen) validate() error {
+// Validate fails if On is nil.
+func (s Screen) Validate() error {
 	if s.On == nil {
 		return errors.New("population: Screen.On is nil: need a func that returns the evaluator of a few cases")
 	}
@@ -46,16 +45,11 @@ func (s Screen) Admit(ctx context.Context, v *View, program string) (why string,
 		return "", err
 	}
 	before, after := eval.Candidate{Result: parent}, eval.Candidate{Result: child}
-	if after.Better(before) || s.Ties && !before.Better(after) {
+	if after.Better(before) {
 		return "", nil
 	}
 	return fmt.Sprintf("on the cases that come first it scores %v, and its parent %v", child.Score, parent.Score), nil
 }
 
 // String names the gate.
-func (s Screen) String() string {
-	if s.Ties {
-		return "Screen(ties pass)"
-	}
-	return "Screen"
-}
+func (s Screen) String() string { return "Screen" }

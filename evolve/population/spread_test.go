@@ -18,11 +18,11 @@ func TestSpread(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	for n := 1; n < 40; n++ {
 		for range 20 {
-			var from []*Member
+			var from []Member
 			var scores, far []float64
 			for range n {
 				s := float64(r.IntN(12)) * r.ExpFloat64()
-				from, scores = append(from, &Member{Candidate: eval.Candidate{Result: eval.Result{Valid: true, Score: s}}}),
+				from, scores = append(from, Member{Candidate: eval.Candidate{Result: eval.Result{Valid: true, Score: s}}}),
 					append(scores, s)
 			}
 			m := median(slices.Clone(scores))

@@ -23,7 +23,8 @@ func Weighted(lambda float64) Selector { return byScoreAndUse(lambda) }
 
 type byScoreAndUse float64
 
-func (l byScoreAndUse) validate() error {
+// Validate fails if λ is negative or not finite.
+func (l byScoreAndUse) Validate() error {
 	if !(l >= 0) || math.IsInf(float64(l), 1) {
 		return fmt.Errorf("population: Weighted(%v): need 0 for 10, or a finite number above", float64(l))
 	}
@@ -42,48 +43,41 @@ const leastSpread = 1e-6
 
 // Select returns one of from. A member that is drawn uniformly is accepted with a chance of its weight, which is at
 // most 1, so that over a large archive not all weights are computed. Only if none is accepted for long are they.
-func (l byScoreAndUse) Select(from []*Member, r *rand.Rand) *Member {
+func (l byScoreAndUse) Select(from []Member, r *rand.Rand) int {
 	middle, scale := spread(from)
-	weight := func(m *Member) float64 {
-		return 1 / (1 + math.Exp(-l.lambda()*(m.Result.Score-middle)/scale)) / float64(1+m.Asked)
+	weight := func(i int) float64 {
+		return 1 / (1 + math.Exp(-l.lambda()*(from[i].Result.Score-middle)/scale)) / float64(1+from[i].Asked())
 	}
 	for range 50 {
-		if m := from[r.IntN(len(from))]; r.Float64() < weight(m) {
-			return m
+		if i := r.IntN(len(from)); r.Float64() < weight(i) {
+			return i
 		}
 	}
 	weights := make([]float64, len(from))
-	for i, m := range from {
-		weights[i] = weight(m)
+	for i := range from {
+		weights[i] = weight(i)
 	}
-	return from[weighted(weights, r)]
+	return Draw(weights, r)
 }
 
 // spread returns the median of the members' scores, and the median of the distances from it, which is at least
 // leastSpread.
-func spread(from []*Member) (middle, scale float64) {
+func spread(from []Member) (middle, scale float64) {
 	scores := make([]float64, len(from))
-	for i, m := range from {
-		scores[i] = m.Result.Score
+	for i := range from {
+		scores[i] = from[i].Result.Score
 	}
-	slices.Sort(scores) // quick for members in order of rank
-	n := len(scores)
-	middle = scores[(n-1)/2]/2 + scores[n/2]/2
-	// The distances rise from the middle to both ends, so that the smaller half of them is found by merging.
-	low, high := (n-1)/2, (n-1)/2+1
-	var last, before float64
-	for range n/2 + 1 {
-		before = last
-		if low >= 0 && (high >= n || middle-scores[low] <= scores[high]-middle) {
-			last, low = middle-scores[low], low-1
-		} else {
-			last, high = scores[high]-middle, high+1
-		}
+	middle = median(scores)
+	for i, score := range scores {
+		scores[i] = math.Abs(score - middle)
 	}
-	if n%2 == 0 {
-		last = last/2 + before/2
-	}
-	return middle, max(last, leastSpread)
+	return middle, max(median(scores), leastSpread)
+}
+
+// median sorts numbers and returns the median.
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return x[(len(x)-1)/2]/2 + x[len(x)/2]/2
 }
 
 // String names the selector.

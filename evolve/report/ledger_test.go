@@ -52,6 +52,17 @@ var two = llm.Func(func(_ context.Context, req llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: text, Attempts: []llm.Attempt{a}}, nil
 })
 
+// labelled is an operator whose children name a selector and settings, as those of some searches and of earlier journals
+// do.
+type labelled struct{ population.Operator }
+
+func (o labelled) Brief(v *population.View) evolve.Brief {
+	b := o.Operator.Brief(v)
+	b.Labels = map[string]string{"selector": fmt.Sprint("by ", v.Birth%2), "settings": fmt.Sprint("set ", v.Birth%3),
+		"instruction": b.Labels["instruction"]}
+	return b
+}
+
 // ledgerRun makes a run of two populations in which every kind of ledger has names, with a journal at path, and returns
 // what an observer was told of its children too.
 func ledgerRun(t *testing.T, path string, arms, window int) (*evolve.Result, []evolve.Event) {
@@ -61,10 +72,9 @@ func ledgerRun(t *testing.T, path string, arms, window int) (*evolve.Result, []e
 	for seed := range uint32(arms) {
 		p, err := population.New(population.Config{Task: sums(), LLM: two, N: 4, Seed: seed, Archive: population.Top(6),
 			Window: window,
-			Select: population.Choice(0.3, population.Uniform(), population.Best()),
-			Operators: []population.Operator{population.Rewrite{}, population.Explore{Directions: []string{"Think.", hostile}},
-				population.Cross{}, &population.Merge{}},
-			Settings: []population.Settings{{}, {Select: population.Uniform()}, {Weights: []float64{1, 1, 5, 1}}}})
+			Select: population.Uniform(),
+			Operators: []population.Operator{labelled{population.Rewrite{}},
+				labelled{population.Explore{Directions: []string{"Think.", hostile}}}, population.Cross{}, &population.Merge{}}})
 		if err != nil {
 			t.Fatal(err)
 		}

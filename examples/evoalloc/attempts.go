@@ -43,27 +43,13 @@ func (o telling) Brief(v *population.View) evolve.Brief {
 func ofAttempts(s task.Section) bool { return s.Name == task.ShowAttempts && len(s.Lines) > 0 }
 
 // Able reports whether the operator can make a child.
-func (o telling) Able(v *population.View) bool {
-	a, ok := o.Operator.(interface{ Able(*population.View) bool })
-	return !ok || a.Able(v)
-}
+func (o telling) Able(v *population.View) bool { return population.Able(o.Operator, v) }
 
 // Hint returns what the operator has to tell to others.
-func (o telling) Hint(v *population.View) string {
-	if h, ok := o.Operator.(interface {
-		Hint(*population.View) string
-	}); ok {
-		return h.Hint(v)
-	}
-	return ""
-}
+func (o telling) Hint(v *population.View) string { return population.Hint(o.Operator, v) }
 
 // Follow tells the operator of a child.
-func (o telling) Follow(b population.Birth) {
-	if f, ok := o.Operator.(interface{ Follow(population.Birth) }); ok {
-		f.Follow(b)
-	}
-}
+func (o telling) Follow(b population.Birth) { population.Follow(o.Operator, b) }
 
 // String names the operator.
 func (o telling) String() string {

@@ -68,17 +68,11 @@ func TestAttemptsAreShownByEverySearch(t *testing.T) {
 			Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
 	})
 	for _, peer := range peers.Peers() {
-		if peer.Config == nil {
-			continue // its searches are others of these
-		}
 		r := &reader{t: t, on: map[int][]string{}, asked: map[string]int{}, showed: map[string]int{},
 			others: peer.Name == "openevolve"}
-		arm, err := peer.Arm(peers.Setting{Task: lengths, LLM: words, N: 8, Seed: 40},
-			func(cfg population.Config) (population.Config, error) {
-				cfg = withAttempts(cfg)
-				cfg.Memory = append(cfg.Memory, r)
-				return cfg, nil
-			})
+		cfg := withAttempts(peer.Config(population.Config{Task: lengths, LLM: words, N: 8, Seed: 40}))
+		cfg.Memory = append(cfg.Memory, r)
+		arm, err := population.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

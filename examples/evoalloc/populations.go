@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/standin"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -146,7 +147,7 @@ func (p *populationsOptions) choose(names []string) error {
 }
 
 // ownTies reports whether a search decides ties by a rule of its own.
-func ownTies(peer peers.Peer) bool { return peer.Name != "softmax" && peer.Name != "greedy" }
+func ownTies(p peers.Peer) bool { return p.Name != "softmax" && p.Name != "greedy" }
 
 // runPopulations evolves one program with a search that keeps many: by default with two operators under a bandit, with
 // --like NAME in the manner of another system, and with --portfolio with several such searches as the arms of a bandit.
@@ -166,7 +167,7 @@ func runPopulations(ctx context.Context, args []string) error {
 	for i, peer := range p.like {
 		kinds, seeds = append(kinds, peer.Name), append(seeds, p.Seed+uint32(i))
 	}
-	standIn := peers.Offline()
+	standIn := standin.All()
 	s := search{
 		Options: &p.Options, standIn: standIn.Config(), guard: p.Guarded, audit: p.Audit,
 		arms: func(t task.Task, who cli.Proposing) ([]evolve.Arm, error) { return p.arms(t, who, seeds) },
@@ -209,19 +210,27 @@ func (p *populationsOptions) arms(t task.Task, who cli.Proposing, seeds []uint32
 		return nil, cli.Usagef("--model %q: weights have an effect with greedy and bandit alone", p.Model)
 	}
 	for i, peer := range p.like {
-		s, err := peer.Arm(peers.Setting{
+		cfg := population.Config{
 			Task: t, LLM: who.LLM, Proposers: who.Proposers, N: p.N, Seed: seeds[i], Breadth: p.Children(), Window: p.Window,
-			Order: p.Order,
-			Noise: p.Noise(), Strict: p.Strict, OwnTemperature: p.Given("temperature"),
-		}, func(cfg population.Config) (population.Config, error) {
-			if p.Show[task.ShowAttempts] > 0 {
-				cfg = withAttempts(cfg)
-			}
-			if p.tune > 0 {
-				cfg = tuned(cfg)
-			}
-			return p.agent.added(&p.Options, t, cfg)
-		})
+			Order: p.Order, Noise: p.Noise(),
+		}
+		if p.Strict && cfg.Noise == nil { // softmax and greedy keep it
+			cfg.Archive = population.Top(1)
+		}
+		cfg = peer.Config(cfg)
+		if p.Given("temperature") {
+			cfg.Temperatures = nil
+		}
+		if p.Show[task.ShowAttempts] > 0 {
+			cfg = withAttempts(cfg)
+		}
+		if p.tune > 0 {
+			cfg = with(cfg, &tune.Tuner{})
+		}
+		if cfg, err = p.agent.added(&p.Options, t, cfg); err != nil {
+			return nil, err
+		}
+		s, err := population.New(cfg)
 		if err != nil {
 			return nil, err
 		}
@@ -229,9 +238,6 @@ func (p *populationsOptions) arms(t task.Task, who cli.Proposing, seeds []uint32
 	}
 	return arms, nil
 }
-
-// tuned returns a search that tunes the numbers of its programs as well.
-func tuned(cfg population.Config) population.Config { return with(cfg, &tune.Tuner{}) }
 
 // with returns a search that has one operator more.
 func with(cfg population.Config, o population.Operator) population.Config {

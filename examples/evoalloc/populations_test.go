@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/peers"
+	"github.com/evoalloc/evoalloc/examples/internal/standin"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
@@ -35,9 +36,6 @@ func Example_populations() {
 	// shinka        weighted parents, three kinds of patch, a novelty gate (ShinkaEvolve)
 	// gepa          the best program of each case, rewritten by reflection, and merged (GEPA)
 	// adaevolve     islands by UCB, exploration that fades while scores rise (AdaEvolve)
-	// beam          five programs, good and unlike each other, parents by both (SkyDiscover's beam search)
-	// best-of-n     five rewrites of one program, and then of the best (SkyDiscover)
-	// top-k         the best program, rewritten beside the next four (SkyDiscover)
 	// llm-evo       mutate, cross, explore and insights under a softmax bandit (LLM-Evo)
 	// evoprompt-ga  parents by roulette wheel, crossed and mutated in one prompt (EvoPrompt)
 	// evoprompt-de  differential evolution: what two differ in, on the best, crossed with a third (EvoPrompt)
@@ -145,7 +143,7 @@ func TestPortfolio(t *testing.T) {
 // server answers as the offline model does. It tells before each answer how many it was asked for.
 func server(t *testing.T, before func(n int64) llmtest.Fault) *llmtest.Server {
 	t.Helper()
-	stand, err := offline.New(peers.Offline().Config())
+	stand, err := offline.New(standin.All().Config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"evolve/internal/costs", "evolve/internal/step"}, // what a call of each arm comes to; what a step asks
 	{"evolve"},
 	{"evolve/population", "evolve/breadth"}, // searches, and what they are made of
-	{"evolve/population/*", "evolve/agent"},
+	{"evolve/population/*", "evolve/presets", "evolve/agent"},
 	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
 	{"evolve/view", "evolve/analysis/*", "evolve/sweep"},
 	{"examples", "examples/*"}, // programs, which have an order of their own

@@ -106,8 +106,17 @@ func judged(t *testing.T, url string) *population.Population {
 	p, err := population.New(population.Config{Task: tk, LLM: model, N: 6, Seed: 40, Archive: population.Top(9),
 		Select: population.Uniform(),
 		Gates: []population.Gate{
-			&population.Unlike{Most: 0.1, Shingle: 1, Judge: model},
-			population.Screen{On: func(v *population.View) eval.Evaluator { return tk.Minibatch(v.Step, 2) }, Ties: true},
+			population.GateFunc(func(ctx context.Context, v *population.View, program string) (why string, err error) {
+				reply, err := v.Ask(ctx, "judge", model, []llm.Message{{Role: llm.User, Content: "VERDICT: NEW or SAME?"}})
+				if strings.Contains(reply.Text, "SAME") {
+					why = "it is judged the same"
+				}
+				if why != "" || err != nil || v.Birth%2 == 0 {
+					return why, err
+				}
+				return population.Screen{On: func(v *population.View) eval.Evaluator { return tk.Minibatch(v.Step, 2) }}.
+					Admit(ctx, v, program)
+			}),
 		},
 		Memory: []population.Memory{&population.Scratchpad{Every: 5}},
 	})

@@ -49,7 +49,7 @@ func TestMergeOfTrees(t *testing.T) {
 			"### lib/other.go\n```\nb1\n```\n"}[req.Seed%2]
 		return reply, nil
 	})
-	p, err := population.New(population.Config{Task: tt, LLM: model, N: 4, Seed: 3, Archive: population.All(50),
+	p, err := population.New(population.Config{Task: tt, LLM: model, N: 4, Seed: 3, Archive: population.All(),
 		Select:    population.Uniform(),
 		Operators: []population.Operator{onlyFirst{}, &population.Merge{}}, Policy: bandit.Random{}})
 	if err != nil {

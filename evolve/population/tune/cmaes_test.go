@@ -58,13 +58,10 @@ func TestMinimize(t *testing.T) {
 
 // A cost that is the same everywhere, or allowed nowhere, ends with the budget and not before a loop without end.
 func TestMinimizeOnFlatGround(t *testing.T) {
-	for _, f := range []float64{0, math.Inf(1)} {
-		for _, dim := range []int{1, 3, 64} {
-			asked := 0
-			lowest(dim, 2000, func([]float64) float64 { asked++; return f })
-			if asked < 20 {
-				t.Errorf("%d dimensions, at %v everywhere: ends after %d of 2000 points", dim, f, asked)
-			}
+	for i, f := range []float64{0, 0, math.Inf(1), math.Inf(1)} {
+		dim, asked := 1+63*(i%2), 0
+		if lowest(dim, 2000, func([]float64) float64 { asked++; return f }); asked < 20 {
+			t.Errorf("%d dimensions, at %v everywhere: ends after %d of 2000 points", dim, f, asked)
 		}
 	}
 }

@@ -1,20 +1,14 @@
 package tune_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population/tune"
 	"github.com/evoalloc/evoalloc/evolve/report"
@@ -62,45 +56,5 @@ func TestKilled(t *testing.T) {
 			t.Errorf("cut after record %d, with %d tune evaluations of %d, %d are made", cut.Records, had, whole.made.Load(),
 				made)
 		}
-	}
-}
-
-// slow takes its time, so that a kill comes in the middle.
-type slow struct{ waves }
-
-func (s slow) Evaluate(ctx context.Context, program string) (eval.Result, error) {
-	time.Sleep(2 * time.Millisecond)
-	return s.waves.Evaluate(ctx, program)
-}
-
-// A program that tunes is killed at random instants and resumed each time. It comes to the result of one that nobody
-// disturbed.
-func TestSIGKILL(t *testing.T) {
-	killtest.Main(func(dir string, _ []string) error {
-		on := func(w *world) eval.Evaluator { return slow{waves{&w.made}} }
-		_, _, got := journaled(t, filepath.Join(dir, "run.journal"), on)
-		data, err := json.Marshal(got)
-		return errors.Join(err, os.WriteFile(filepath.Join(dir, "result.json"), data, 0o600))
-	})
-	whole, took := killtest.Undisturbed(t)
-	killed, met := killtest.Killed(t, 4, took)
-	if met == 0 {
-		t.Log("every run had ended before it was killed")
-	}
-	got := killtest.Saved(t, killed)
-	if diff := cmp.Diff(killtest.Saved(t, whole), got); diff != "" {
-		t.Errorf("the killed run comes to another result:\n%.3000s", diff)
-	}
-	tunings := 0
-	for rec, err := range record.Read(filepath.Join(killed, "run.journal")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rec.Kind == record.Tuning {
-			tunings++
-		}
-	}
-	if want := got["tune_evaluations"]; fmt.Sprint(want) != fmt.Sprint(tunings) {
-		t.Errorf("%d tune evaluations in the journal, %v in the result", tunings, want)
 	}
 }

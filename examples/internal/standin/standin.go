@@ -32,6 +32,11 @@ type Abilities struct {
 	Insights bool
 }
 
+// All returns the abilities that the parts of populations need: the model crosses programs where it is asked to, heeds
+// instructions and notes mostly, and sums up attempts. With its defaults it changes numbers, whatever it is asked for,
+// and of several programs any; of prompts it changes lines.
+func All() Abilities { return Abilities{Splice: 0.9, Heed: 0.7, Prose: 1, Insights: true} }
+
 // Config returns the configuration of an offline model with abilities a.
 func (a Abilities) Config() offline.Config {
 	c := offline.Config{Prose: a.Prose}

@@ -218,7 +218,7 @@ func (o *options) newSeeds() (seeds []uint32) {
 // ignore otherwise.
 func (o *options) standIn() standin.Abilities {
 	if o.peers {
-		return peers.Offline()
+		return standin.All()
 	}
 	return standin.Abilities{Prose: 1}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
+	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/sweep"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/open"
@@ -178,7 +179,8 @@ func (o *options) newMethods() (methods []sweep.Method) {
 // newPopulation returns another system's search as a method. Those with one program are strict, as the paper's are.
 func newPopulation(peer peers.Peer, n int) sweep.Method {
 	return sweep.Method{Name: peer.Name, N: n, New: func(s sweep.Setup) (sweep.Searches, error) {
-		p, err := peer.Arm(peers.Setting{Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Strict: true}, nil)
+		p, err := population.New(peer.Config(population.Config{
+			Task: s.Task, LLM: s.LLM, N: s.N, Seed: s.Seed, Archive: population.Top(1)}))
 		return sweep.Searches{Arms: []evolve.Arm{p}}, err
 	}}
 }
