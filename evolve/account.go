@@ -11,6 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/costs"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -48,13 +49,14 @@ func (a *account) begin(arm int, start eval.Candidate) {
 	a.better(arm)
 }
 
-// start takes in what an arm spent before its first step, and returns how many calls were answered, how many
-// attempts stalled, and how many evaluations are new.
-func (a *account) start(arm int, spent Generation, scored []memory.Evaluation) (calls, stalls, evaluations int) {
-	a.count(&spent, scored)
+// apart takes in what an arm spent before its first step or after its last, and returns how many calls were answered, how
+// many attempts stalled, and how many evaluations are new.
+func (a *account) apart(arm int, noted step.Account) (calls, stalls, evaluations int) {
+	spent := Generation{Asides: asides(nil, noted.Calls)}
+	a.count(&spent, noted.Scored)
 	calls, stalls = counted(spent)
 	a.res.Calls += calls
-	a.res.Arms[arm].Asides = spent.Asides
+	a.res.Arms[arm].Asides = append(a.res.Arms[arm].Asides, spent.Asides...)
 	return calls, stalls, spent.Evaluations
 }
 
@@ -94,9 +96,8 @@ func (a *account) count(gen *Generation, scored []memory.Evaluation) {
 		}
 		if s.Asked != nil && !a.asked[s.Asked] {
 			a.asked[s.Asked] = true
-			made := callsOf(s.Asked.Calls())
-			gen.Asides = append(gen.Asides, made...)
-			for _, c := range made {
+			for _, c := range s.Asked.Calls() {
+				gen.Asides = append(gen.Asides, Call(c))
 				if answered(c.Attempts) {
 					a.judged++
 				}

@@ -12,9 +12,9 @@ import (
 // answers, so the arm comes to the state that it had. What a step asks for must therefore depend on the arm's
 // seeds and on the answers that it got, and on nothing else: not on the time, and not on the order of a map.
 type Arm interface {
-	// Step advances the search by one step and returns what it made. Whatever the step asks of a model or
+	// Step advances the search by one step and returns its children and its best. Whatever the step asks of a model or
 	// an evaluator goes through turn, which keeps it within the run's budget, recalls it from the run's
-	// journal, and has it in the result.
+	// journal, and has it in the result. So [Run] fills in the rest of the Generation.
 	//
 	// An error means that the search cannot go on: the endpoint is gone, the interpreter is missing, ctx
 	// ended. The Generation is valid even then, and holds what was paid for until the error came. An error

@@ -61,7 +61,6 @@ type bredChild struct {
 	lost     bool         // a failed call cost it its evaluation
 	spent    bool         // its session used its Work
 	idle     bool         // its Prepare had nothing to ask for
-	asides   []Call       // that its session made, where no run notes them
 	turn     step.Turn    // of its session, to set calls aside
 	err      error        // more than the failure of one child
 }
@@ -441,9 +440,6 @@ func (l *batch) generation() Generation {
 			gen.Children = append(gen.Children, *c)
 		}
 	}
-	for _, m := range l.taken {
-		gen.Asides = append(gen.Asides, m.asides...)
-	}
 	return gen
 }
 
@@ -521,7 +517,7 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 		s := l.step.Session(c.ID, m.model(l.Breeder), l.Task, l.sample(c), m.turn)
 		w := &Work{Seed: c.Seed, session: s}
 		program, m.recalled, err = s.Do(ctx, func(ctx context.Context) (string, error) { return m.brief.Make(ctx, w) })
-		if m.spent, m.asides = s.Spent(), callsOf(s.Made()); m.spent {
+		if m.spent = s.Spent(); m.spent {
 			m.call = s.ID()
 		}
 		if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
@@ -60,14 +59,22 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	}
 }
 
-// complete fills in what an arm left out of a generation that failed: its index and its best. Without a best the
-// result would have lost the arm's. It also fills in how long a step took whose end is in the file.
+// complete fills in what an arm left out of a generation: its index, the best before and after it, and how long a step
+// took whose end is in the file.
 func (d *driver) complete(o *outcome) {
 	arm := &d.res.Arms[o.pull.Arm]
-	if o.gen.Best.Program == "" {
-		o.gen.Before, o.gen.Best = arm.Best, arm.Best
-	}
 	o.gen.Index = cmp.Or(o.gen.Index, len(arm.Generations)+1)
+	if o.gen.Before.Program == "" {
+		o.gen.Before = arm.Best
+	}
+	if o.gen.Best.Program == "" {
+		o.gen.Best = o.gen.Before
+		for _, c := range o.gen.Children {
+			if c.Scored() && c.Better(o.gen.Best) {
+				o.gen.Best = c.Candidate
+			}
+		}
+	}
 	if o.pull.past.Ended {
 		o.gen.Elapsed = o.pull.past.Took // not the time that reading it took
 	}
@@ -271,7 +278,7 @@ func (d *driver) claim(ctx, steps context.Context) error {
 		r, err = arm.claim(s.Within(ctx), turn, d.res.Best.Program, n)
 	})
 	noted := s.Account()
-	d.claimed(noted)
+	d.apart(d.res.BestArm, noted)
 	err = cmp.Or(bad, err)
 	if r.Valid || r.Reason != "" {
 		d.res.Fresh = &r
@@ -321,14 +328,4 @@ func (d *driver) unclaimed(ctx context.Context) string {
 		return fmt.Sprintf("the run was stopped, and its grace period of %v is over", d.cfg.Grace)
 	}
 	return ""
-}
-
-// claimed adds what fresh samples cost to the result.
-func (d *driver) claimed(noted step.Account) {
-	spent := Generation{Asides: callsOf(noted.Calls)}
-	d.account.count(&spent, noted.Scored)
-	calls, _ := counted(spent)
-	d.res.Calls += calls
-	arm := &d.res.Arms[d.res.BestArm]
-	arm.Asides = append(arm.Asides, spent.Asides...)
 }

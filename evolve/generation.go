@@ -9,7 +9,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -24,8 +23,8 @@ type Generation struct {
 	// Width is how many children the step was to make: what its search decided on, or the calls that its turn
 	// granted if these are fewer. It is 0 for a search that does not use a [Breeder].
 	Width int
-	// Asides are the calls that the step made beside its children: a judge's, a summary's, an evaluator's.
-	// [Run] adds those that the arm left out, so that every call that was paid for is counted.
+	// Asides are the calls that the step made beside its children: a judge's, a summary's, an evaluator's. Set by [Run].
+	// A call for a child that the arm left out is among them.
 	Asides []Call
 	// Audits are what a second evaluator says of bests of the search, under [Config.Audit].
 	Audits      []eval.Audit
@@ -44,15 +43,6 @@ type Call struct {
 	Attempts []llm.Attempt // oldest first; what it cost
 }
 
-// callsOf returns calls as a Generation has them.
-func callsOf(made []memory.Call) []Call {
-	var list []Call
-	for _, c := range made {
-		list = append(list, Call(c))
-	}
-	return list
-}
-
 // A Child is one proposal and what became of it: no program, an invalid one, or a score.
 type Child struct {
 	eval.Candidate
@@ -67,9 +57,11 @@ type Child struct {
 	// of the draw, nil for nothing.
 	Propensity float64
 	Credit     *float64
-	Attempts   []llm.Attempt // oldest first; what it cost; none if no model was asked
-	Err        string        // why it has no program or score; "" otherwise
-	Mended     string        // what its reply left out and the task put back, see [task.Parse]; "" for nothing
+	// Attempts are those of the reply that it was read from, oldest first; none if no model was asked. An arm passes on
+	// the slice that [Turn.Ask] returned, by which [Run] knows whose a call is.
+	Attempts []llm.Attempt
+	Err      string // why it has no program or score; "" otherwise
+	Mended   string // what its reply left out and the task put back, see [task.Parse]; "" for nothing
 	// Hash names the program, which a Result does not keep, as journals do: the key of its record. [Run] sets it. ""
 	// without a program.
 	Hash string

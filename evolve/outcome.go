@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
@@ -34,70 +36,89 @@ type pull struct {
 	lessons []lesson // of the steps that were over when it was drawn
 }
 
-// closed corrects what an arm returned by what happened in its step, and returns the account of that. Calls that the
-// arm left out are added to the asides. A limit that bound is named. An error that the arm kept to itself ends the
-// run.
+// close completes what an arm's Step returned from what was noted of the step. The arm says which children it made and
+// which candidate is the best. Which calls were made, which limit bound and which error ends the run does not depend on
+// what the arm tells.
 //
 // A step that was cut short must not be reported as whole. Its reward would stand in the journal. Made again
 // without the interruption, the step would ask for more than the file holds, and what was paid for would be
 // stuck behind ErrDiverged.
-func closed(s *step.Step, gen Generation, err error) (Generation, step.Account, error) {
-	a := s.Account()
-	gen = withCalls(gen, callsOf(a.Calls))
-	var refused *fault.Refused
-	if errors.As(err, &refused) { // that the budget has no room limits the step, and is not an error
-		gen.Limit, err = cmp.Or(gen.Limit, refused.Limit), nil
-	}
-	gen.Limit = cmp.Or(gen.Limit, a.Limit)
-	err = ended(a, err)
+func (o *outcome) close(s *step.Step) {
+	o.Account = s.Account()
+	o.gen.Asides = asides(o.gen.Children, o.Calls)
+	o.gen.Limit, o.err = ended(o.Account, o.gen.Limit, o.err)
 	// An arm that looks at its context may have stopped early without asking for anything more. Whether it did
 	// cannot be known. If the step was whole all the same, to make it again costs nothing, as all of its answers
 	// are in the journal.
-	if err == nil && (a.Cut || s.Over() && !s.Past.Ended) {
-		err = errCut
+	if o.err == nil && (o.Cut || s.Over() && !s.Past.Ended) {
+		o.err = errCut
 	}
-	gen.Partial = gen.Partial || err != nil
-	return gen, a, err
+	o.gen.Partial = o.gen.Partial || o.err != nil
 }
 
-// started returns what an arm asked for in its Start, and the limit that left no room for more. Nothing of it is
-// reported, so it matters only how it ended and not whether it is whole.
-func started(a step.Account, err error) (Generation, error) {
-	spent := Generation{Asides: callsOf(a.Calls), Limit: a.Limit}
+// ended returns the limit that bound in a step, and the error that ends the run: the arm's, or one that the arm kept to
+// itself. That the journal failed counts before what the arm made of it, which may look like the end of the run. So does
+// a fault before what was refused because of it. That the budget has no room limits the step, and is not an error.
+func ended(a step.Account, limit string, err error) (string, error) {
 	var refused *fault.Refused
 	if errors.As(err, &refused) {
-		spent.Limit, err = cmp.Or(spent.Limit, refused.Limit), nil
+		limit, err = cmp.Or(limit, refused.Limit), nil
 	}
-	return spent, ended(a, err)
-}
-
-// ended returns the error with which the step ended: its arm's, or one that the arm kept to itself. That the
-// journal failed counts before what the arm made of it, which may look like the end of the run. So does a fault before
-// what was refused because of it.
-func ended(a step.Account, err error) error {
 	var doomed *fault.Doomed
 	if err == nil || fault.OfJournal(a.Fatal) || errors.As(err, &doomed) {
-		return cmp.Or(a.Fatal, err)
+		err = cmp.Or(a.Fatal, err)
 	}
-	return err
+	return cmp.Or(limit, a.Limit), err
 }
 
 // errCut is the error of a step in which something was abandoned although its arm returned none.
 var errCut = fmt.Errorf("evolve: the step was cut short: %w", llm.ErrDraining)
 
-// withCalls returns gen with every call that was made. Those that the arm left out become asides.
-func withCalls(gen Generation, made []Call) Generation {
-	children := make([][]llm.Attempt, len(gen.Children))
-	for i, c := range gen.Children {
-		children[i] = c.Attempts
+// asides returns the calls of a step that are not its children's, in an order that does not depend on which ended first.
+// A call is a child's if the child holds the Attempts of its reply, the slice and not an equal one. Attempts that no
+// call of the step returned are taken from the child. So each call counts once, whatever the arm returns.
+func asides(children []Child, made []memory.Call) []Call {
+	of := make(map[*llm.Attempt][]llm.Attempt, len(made))
+	for _, c := range made {
+		of[&c.Attempts[0]] = c.Attempts
 	}
-	gen.Asides = append(gen.Asides, missingCalls(children, gen.Asides, made)...)
-	for i, attempts := range children {
-		if len(attempts) < len(gen.Children[i].Attempts) { // the call of an aside was taken out
-			gen.Children[i].Attempts = attempts
+	for i := range children {
+		if c := &children[i]; c.Asked() {
+			first := &c.Attempts[0]
+			c.Attempts = of[first]
+			delete(of, first)
 		}
 	}
-	return gen
+	var list []Call
+	for _, c := range made {
+		if of[&c.Attempts[0]] != nil {
+			list = append(list, Call(c))
+		}
+	}
+	// Which of two calls that are made at once ends first is chance, and another one in a resumed run, whose result
+	// has to be the same.
+	slices.SortStableFunc(list, compareCalls)
+	return list
+}
+
+// compareCalls orders calls by the child and by what they were for and what they cost, but for the time that they took.
+func compareCalls(a, b Call) int {
+	return cmp.Or(cmp.Compare(a.Child, b.Child), cmp.Compare(a.Kind, b.Kind),
+		slices.CompareFunc(a.Attempts, b.Attempts, compareAttempts))
+}
+
+func compareAttempts(a, b llm.Attempt) int {
+	var x, y llm.Usage
+	if a.Usage != nil {
+		x = *a.Usage
+	}
+	if b.Usage != nil {
+		y = *b.Usage
+	}
+	return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Model, b.Model),
+		cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(x.PromptTokens, y.PromptTokens),
+		cmp.Compare(x.CompletionTokens, y.CompletionTokens), cmp.Compare(x.CachedTokens, y.CachedTokens),
+		cmp.Compare(a.Streamed, b.Streamed), cmp.Compare(a.FinishReason, b.FinishReason), cmp.Compare(a.Err, b.Err))
 }
 
 // shared is what the steps of a run share, and how they tell of children.

@@ -246,11 +246,11 @@ func (d *driver) start(ctx, steps context.Context) {
 			err = bad
 		}
 		noted := st.Account()
-		spent, err := started(noted, err)
-		d.core.Spent(d.account.start(i, spent, noted.Scored))
+		limit, err := ended(noted, "", err)
+		d.core.Spent(d.apart(i, noted))
 		d.scored = d.res.Evaluations
 		d.programs = d.res.Evaluations
-		d.notStarted(ctx, begin, spent.Limit, err)
+		d.notStarted(ctx, begin, limit, err)
 		if why, _ := d.core.Ended(); why == "" {
 			d.account.begin(i, arm.Best())
 			d.notStarted(ctx, begin, "", d.tellStart(i, arm.Best()))
@@ -414,7 +414,7 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 	s := d.step(p, steps)
 	o := outcome{pull: p, err: fmt.Errorf("evolve: Step of arm %d ended its goroutine", p.Arm)}
 	defer func() {
-		o.gen, o.Account, o.err = closed(s, o.gen, o.err)
+		o.close(s)
 		d.ended <- o
 	}()
 	turn := &Turn{step: s, shared: d.shared, calls: calls, arm: p.Arm, lessons: p.lessons}

@@ -13,7 +13,7 @@ import (
 
 // A Turn is what a run grants an arm for one step: a share of its budget, its journal, its memory of
 // programs. Everything a step asks of a model or an evaluator goes through it, so that it is admitted,
-// recorded, recalled and booked in one place, and is in the Result even if the arm forgets it.
+// recorded, recalled and booked in one place. The run knows of every call by its Turn: an arm cannot forget one.
 //
 // It is a parameter of Step and not a value in its context. What limits, records and recalls a call decides
 // results, costs and durability. While these were values in a context, one of several wirings could be
@@ -52,7 +52,8 @@ const KindChild = step.KindChild
 
 // Ask asks l. In a run it recalls the reply from the journal. If the journal has none, it admits the call,
 // sends it, makes the reply durable, and settles with the budget, in that order. kind is what the call is for:
-// [KindChild], or another word for a call beside the children. Such a call is in [Generation.Asides].
+// [KindChild], or another word for a call beside the children. Such a call is in [Generation.Asides], and so is one for a
+// child unless a [Child] of the Generation has the reply's Attempts.
 //
 // An error for which [Refused] is true means that the call was not made. Any other error costs this call
 // alone, unless it says that the model is [llm.Unavailable] or that the journal failed. The run then ends

@@ -125,15 +125,6 @@ func TestSessionsAreOnTheBooks(t *testing.T) {
 	}
 }
 
-// A search that is stepped by hand has the calls of its sessions in its generations too.
-func TestSessionsByHand(t *testing.T) {
-	arm := newSessions(newNumbers(t, "0"), climber, 1, new(atomic.Int64))
-	gen, err := arm.Step(t.Context(), evolve.TurnOf(3))
-	if err != nil || len(gen.Children) != 3 || len(gen.Asides) != 9 {
-		t.Errorf("%d children and %d calls, %v: want 3 and 9", len(gen.Children), len(gen.Asides), err)
-	}
-}
-
 // sessionRun runs two searches by sessions with the journal in dir until the budget ends or the context does.
 func sessionRun(t *testing.T, ctx context.Context, dir string, l llm.LLM, begun *atomic.Int64, whims bool) (*evolve.Result, []byte, error) {
 	t.Helper()
