@@ -28,20 +28,14 @@ func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, 
 // of which the largest share is spent: of those that one call may use up more of than another, in the order of the
 // table. It returns nil without such a limit, or where most is spent of one that every call uses up alike.
 func (b Budget) costs(l *costs.Learner) []float64 {
-	spent := l.Spent()
-	var scarcest *limit
-	most := 0.0
-	for i := range limits {
-		row := &limits[i]
-		if row.passed == nil || !row.ends || row.value(b) == 0 {
-			continue
-		}
-		if share := row.amount(spent) / row.value(b); share > most {
+	scarcest, most := limit{}, 0.0
+	for _, row := range b.limits(l.Spent()) {
+		if share := row.spent / row.most; row.summed && row.ends && row.most > 0 && share > most {
 			scarcest, most = row, share
 		}
 	}
-	if scarcest == nil || scarcest.even {
+	if most == 0 || scarcest.even {
 		return nil
 	}
-	return l.Costs(func(a ledger.Amounts) float64 { return scarcest.amount(a) })
+	return l.Costs(scarcest.Amount)
 }

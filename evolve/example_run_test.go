@@ -148,20 +148,6 @@ func ExampleStop() {
 	// out of Patience with 0
 }
 
-func ExampleStop_canceled() {
-	ctx, cancel := context.WithCancel(context.Background())
-	result, err := evolve.Run(ctx, evolve.Config{
-		Arms:     []evolve.Arm{search(4)},
-		Budget:   evolve.Budget{Rounds: 1000},
-		Observer: func(evolve.Event) { cancel() }, // Ctrl-C, say
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(result.Stop == evolve.StopCanceled, result.Stop)
-	// Output: true canceled
-}
-
 func ExampleArmResult() {
 	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{search(4)},
 		Budget: evolve.Budget{Calls: 10}})

@@ -94,7 +94,7 @@ func nameOf(v any) string {
 // raises reports whether now differs from then in one field alone: the limit of the given name, which can be
 // raised and is larger. With more calls more of them may stall.
 func raises(limit string, then, now journal.Fingerprint) bool {
-	if !limitNamed(limit).raisable {
+	if !(Budget{}).limit(limit, books.Amounts{}).raisable {
 		return false
 	}
 	name := "Budget." + limit
