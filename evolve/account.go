@@ -6,9 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/costs"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
@@ -180,4 +182,20 @@ func (a *account) repeated(program string) bool {
 // scoreOf returns what the core has to know of a candidate.
 func scoreOf(c eval.Candidate) allocation.Score {
 	return allocation.Score{Valid: c.Result.Valid, Value: c.Result.Score}
+}
+
+// learn records what a pull came to, so that later draws know what a call of its arm costs. Failed calls count like
+// answered ones, because they cost as much.
+func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, whole bool, prices ledger.Prices) {
+	came := ledger.Amounts{Evaluations: gen.Evaluations, EvalTime: evalTime}
+	answers := 0
+	for attempts := range gen.EachCall {
+		used, _ := prices.Used(ledger.Size{}, attempts)
+		came = came.Plus(used)
+		came.Calls++
+		if answered(attempts) {
+			answers++
+		}
+	}
+	a.costs.Add(p.Arm, p.Calls, came, whole && answers > 0)
 }

@@ -59,25 +59,21 @@ type claimant interface {
 	claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error)
 }
 
-// claimantOf returns the claimant that a is, or that it wraps: an arm around another has a method Unwrap() Arm.
-func claimantOf(a Arm) (claimant, bool) {
-	for a != nil {
-		if c, ok := a.(claimant); ok {
-			return c, true
+// as returns the first T of arm and of those that it wraps: an arm around another has a method Unwrap() Arm.
+func as[T any](arm Arm) (t T, ok bool) {
+	for arm != nil && !ok {
+		t, ok = arm.(T)
+		wrapper, _ := arm.(interface{ Unwrap() Arm })
+		if arm = nil; wrapper != nil {
+			arm = wrapper.Unwrap()
 		}
-		wrapper, ok := a.(interface{ Unwrap() Arm })
-		if !ok {
-			break
-		}
-		a = wrapper.Unwrap()
 	}
-	return nil, false
+	return t, ok
 }
 
-// noiseOf returns what an arm, or the one that it wraps with a method Unwrap() Arm, does about noise, with the
-// defaults; nil if it takes its scores for exact.
+// noiseOf returns what an arm does about noise, with the defaults; nil if it takes its scores for exact.
 func noiseOf(arm Arm) *Noise {
-	if c, ok := claimantOf(arm); ok {
+	if c, ok := as[claimant](arm); ok {
 		return c.noise()
 	}
 	return nil

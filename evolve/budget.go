@@ -1,6 +1,7 @@
 package evolve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/costs"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
@@ -99,15 +101,15 @@ type Budget struct {
 // wallTime is the field of the Budget that limits the time of a run.
 const wallTime = "WallTime"
 
-// stalls returns how many attempts may stall, and whether there is a limit.
-func (b Budget) stalls() (most int, limited bool) {
+// stalls returns how many attempts may stall, 0 without a limit.
+func (b Budget) stalls() int {
 	switch {
-	case b.Stalls < 0:
-		return 0, false
+	case b.Stalls < 0, b.Stalls == 0 && b.Calls == 0:
+		return 0
 	case b.Stalls > 0:
-		return b.Stalls, true
+		return b.Stalls
 	}
-	return max(b.Calls/10, DefaultStalls), b.Calls > 0
+	return max(b.Calls/10, DefaultStalls)
 }
 
 func (b Budget) validate() error {
@@ -177,21 +179,14 @@ var errNoLimit = errors.New("evolve: Budget has no limit: set Calls, Rounds or a
 
 // coreLimits returns the limits that depend on outcomes alone, which the core keeps. The ledger keeps the others.
 func (b Budget) coreLimits() allocation.Limits {
-	l := allocation.Limits{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: -1, Rounds: b.Rounds,
+	return allocation.Limits{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: cmp.Or(b.stalls(), -1), Rounds: b.Rounds,
 		RoundsPerArm: b.RoundsPerArm, Patience: b.Patience, Target: b.Target}
-	if most, limited := b.stalls(); limited {
-		l.Stalls = most
-	}
-	return l
 }
 
 // newLedger returns the ledger of a run, which keeps so much of the limits for what comes when the run is over.
 func newLedger(b Budget, kept ledger.Amounts) *ledger.Ledger {
-	most, limited := b.stalls()
-	if !limited {
-		most = -1
-	}
-	return ledger.New(ledger.Limits{Passed: b.passed, Stalls: most, Shown: b.shown(), Prices: b.Models}, kept)
+	limits := ledger.Limits{Passed: b.passed, Stalls: cmp.Or(b.stalls(), -1), Shown: b.shown(), Prices: b.Models}
+	return ledger.New(limits, kept)
 }
 
 // Fits returns an error unless the limits have room for this request, in the worst case at the cheapest of Models.
@@ -217,8 +212,7 @@ func (b Budget) passed(a ledger.Amounts) string {
 
 // shown returns the limits of what is summed, for readers of the journal and observers.
 func (b Budget) shown() books.Amounts {
-	stalls, _ := b.stalls()
-	return books.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens,
+	return books.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: b.stalls(), Tokens: b.Tokens,
 		FLOPs: b.FLOPs, Money: b.Money, EvalTime: b.EvalTime, TuneEvaluations: b.TuneEvaluations}
 }
 
@@ -264,7 +258,6 @@ type limit struct {
 // Stalls does not end a run, as one without a stall would go on for ever, and the ledger keeps it apart, since nothing
 // is set aside for it. Target may be any number and is not held against an amount.
 func (b Budget) limits(spent books.Amounts) []limit {
-	stalls, _ := b.stalls()
 	return []limit{
 		{Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls",
 			Ended: "the budget of answered calls left no room for another child"},
@@ -289,7 +282,7 @@ func (b Budget) limits(spent books.Amounts) []limit {
 			most: b.WallTime.Seconds(), ends: true, raisable: true},
 		{Limit: Limit{Name: "Stalls", Counts: "Stalls", Unit: "attempts",
 			Ended: "more attempts stalled than the budget allows"},
-			most: float64(stalls), spent: float64(spent.Stalls), raisable: true},
+			most: float64(b.stalls()), spent: float64(spent.Stalls), raisable: true},
 		{Limit: Limit{Name: "Rounds", Counts: "Rounds", Unit: "rounds", Ended: "the rounds of the budget were used up"},
 			most: float64(b.Rounds), ends: true},
 		{Limit: Limit{Name: "RoundsPerArm"}, most: float64(b.RoundsPerArm), ends: true},
@@ -350,4 +343,20 @@ func orNone(d time.Duration) string {
 		return noLimit
 	}
 	return d.String()
+}
+
+// costs returns what a call of each arm is expected to cost, as [bandit.Round.Costs] has it, in the unit of the limit
+// of which the largest share is spent: of those that one call may use up more of than another, in the order of the
+// table. It returns nil without such a limit, or where most is spent of one that every call uses up alike.
+func (b Budget) costs(l *costs.Learner) []float64 {
+	scarcest, most := limit{}, 0.0
+	for _, row := range b.limits(l.Spent()) {
+		if share := row.spent / row.most; row.summed && row.ends && row.most > 0 && share > most {
+			scarcest, most = row, share
+		}
+	}
+	if most == 0 || scarcest.even {
+		return nil
+	}
+	return l.Costs(scarcest.Amount)
 }

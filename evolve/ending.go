@@ -256,7 +256,7 @@ func (d *driver) keepsMargin(then journal.Fingerprint) error {
 // journal alone.
 func (d *driver) claim(ctx, steps context.Context) error {
 	d.shared.Ledger.Release()
-	arm, ok := claimantOf(d.cfg.Arms[d.res.BestArm])
+	arm, ok := as[claimant](d.cfg.Arms[d.res.BestArm])
 	if !ok || arm.noise() == nil {
 		return nil
 	}

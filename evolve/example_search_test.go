@@ -7,7 +7,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/llm"
 )
 
 // chain is a search of one's own: a generation is a single child of the last one, better or not. The Breeder
@@ -101,26 +100,6 @@ func search(n int) *evolve.Greedy {
 	}
 	g.From = &start
 	return g
-}
-
-func ExampleGreedyConfig() {
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{
-		Task:           sum(),
-		LLM:            llm.Retry(llm.Limit(adder, 16), llm.RetryConfig{}), // 16 in flight, 2 retries
-		N:              8,
-		Seed:           40,
-		MaxGenerations: 5,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for !g.Done() {
-		if _, err := g.Step(context.Background(), nil); err != nil {
-			log.Fatal(err)
-		}
-	}
-	fmt.Println(g, "came to", g.Best().Result.Score)
-	// Output: Greedy(sum, N=8, seed=40, neutral) came to -52
 }
 
 func ExampleGeneration() {

@@ -258,5 +258,3 @@ func (g *Greedy) String() string {
 // Breadth returns what decides how many children each generation has, nil for N. A journal recognizes a run by how it
 // prints itself.
 func (g *Greedy) Breadth() Breadth { return g.cfg.Breadth }
-
-func (g *Greedy) takesTies() (of Arm, ties bool) { return g, !g.cfg.Strict }
