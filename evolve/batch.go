@@ -252,9 +252,13 @@ func (l *batch) begin(ctx context.Context) {
 	if brief.Seed == 0 { // else equal prompts would be equal requests, and many replies alike
 		brief.Seed = ChildSeed(0, l.n, l.now.number-1, i)
 	}
-	m := bredChild{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator,
+	m := bredChild{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.From, Operator: brief.Operator,
 		Labels: brief.Labels, Seed: brief.Seed}}
-	if err := l.choose(&m); err != nil {
+	err := l.choose(&m)
+	if err == nil && brief.Make == nil && m.model(l.Breeder) == nil {
+		err = errors.New("evolve: a child has no model: neither its brief nor its proposer nor its search has one")
+	}
+	if err != nil {
 		l.fail(err)
 		return
 	}

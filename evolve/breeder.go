@@ -48,7 +48,7 @@ type Brief struct {
 	// Seed is the request's; 0 means that of the child's place ([ChildSeed] of seed 0, n, the step and the index).
 	// Derive it from the search's seed and that place. Do not draw it: a draw depends on what was drawn before.
 	Seed     uint32
-	Parents  []int  // IDs, with the one that the child is made from first; the programs are in Ask.Parents
+	From     []int  // IDs of the parents, with the one that the child is made from first
 	Operator string // what makes the child, for the record; "" for a plain rewrite
 	// Labels say how else the child is made, by kind, for the record: "island", "selector". A search may add to them
 	// where the child stands ("cell"), until it has taken the child in. nil means none.
@@ -58,10 +58,10 @@ type Brief struct {
 // Of returns b for a child of parents, the one to be changed first: their programs for the prompt, and their IDs
 // for the record.
 func (b Brief) Of(parents ...Child) Brief {
-	b.Ask.Parents, b.Parents = nil, nil
+	b.Parents, b.From = nil, nil
 	for _, p := range parents {
-		b.Ask.Parents = append(b.Ask.Parents, p.Candidate)
-		b.Parents = append(b.Parents, p.ID)
+		b.Parents = append(b.Parents, p.Candidate)
+		b.From = append(b.From, p.ID)
 	}
 	return b
 }

@@ -135,9 +135,7 @@ func (d *driver) untold(o outcome) error {
 		if err := d.shared.record(o.pull.ID, o.pull.past, b); err != nil {
 			return err
 		}
-		e := b.event(o.pull.ID)
-		e.Pull = o.pull.Pull
-		d.observe(e)
+		d.observe(b.event(o.pull.Pull))
 	}
 	return nil
 }
@@ -147,7 +145,7 @@ func (d *driver) untold(o outcome) error {
 // then. It does nothing without an error.
 func (d *driver) fail(ctx context.Context, err error) {
 	why, _ := d.core.Ended()
-	var panicked *PanicError
+	var panicked *fault.Panic
 	switch {
 	case err == nil:
 	case errors.As(err, &panicked), fault.OfJournal(err): // reported even if something else ends the run
@@ -207,7 +205,7 @@ func (d *driver) finish(ctx, steps context.Context) (*Result, error) {
 	}
 	d.res.Elapsed = d.elapsed()
 	d.observe(Event{Kind: EventStop, Stop: d.res.Stop})
-	return d.res, d.err
+	return d.res, panicked(d.err)
 }
 
 // closeJournal records a pause, and adds to the result what earlier incarnations paid for that no generation
@@ -301,17 +299,7 @@ func (d *driver) closing(ctx, steps context.Context) (context.Context, context.C
 	if d.res.Limit == wallTime && !d.wasOver {
 		return context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Grace)
 	}
-	closing, end := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		t := time.NewTimer(d.cfg.Grace)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-closing.Done():
-		}
-		end()
-	})
-	return closing, func() { stop(); end() }
+	return waits.Clock{Grace: d.cfg.Grace}.Steps(ctx)
 }
 
 // unclaimed says why the best cannot be scored again, "" if it can.

@@ -54,7 +54,7 @@ func ExampleBrief_Of() {
 	a := evolve.Child{ID: 3, Candidate: eval.Candidate{Program: "1 2 9"}}
 	b := evolve.Child{ID: 5, Candidate: eval.Candidate{Program: "1 2 3 8"}}
 	brief := evolve.Brief{Operator: "crossover"}.Of(a, b)
-	fmt.Println(brief.Operator, brief.Parents, brief.Ask.Parents[0].Program, "and", brief.Ask.Parents[1].Program)
+	fmt.Println(brief.Operator, brief.From, brief.Parents[0].Program, "and", brief.Parents[1].Program)
 	// Output: crossover [3 5] 1 2 9 and 1 2 3 8
 }
 

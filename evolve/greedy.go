@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
@@ -64,25 +63,14 @@ func (c GreedyConfig) validate() error {
 		return err
 	}
 	switch {
-	case c.Task == nil:
-		return errors.New("evolve: GreedyConfig.Task is nil")
-	case c.LLM == nil && !allAsk(c.Proposers):
+	case c.LLM == nil && len(c.Proposers) == 0:
 		return errors.New("evolve: GreedyConfig.LLM is nil")
 	case c.N < 1 || c.N > MaxN:
 		return fmt.Errorf("evolve: GreedyConfig.N is %d: a generation needs at least 1 child, and at most %d", c.N, MaxN)
 	case c.MaxGenerations < 0:
 		return fmt.Errorf("evolve: GreedyConfig.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
-	case c.Window < 0:
-		return fmt.Errorf("evolve: GreedyConfig.Window is %d: need 0 for all children of a generation, or more", c.Window)
-	case c.Order != ByIndex && c.Order != AsTheyEnd:
-		return fmt.Errorf("evolve: GreedyConfig.Order is %d: need ByIndex or AsTheyEnd", c.Order)
 	}
-	return validProposers(c.Proposers)
-}
-
-// allAsk reports whether there are proposers and each has a model.
-func allAsk(list []Proposer) bool {
-	return len(list) > 0 && !slices.ContainsFunc(list, func(p Proposer) bool { return p.LLM == nil })
+	return nil
 }
 
 // Greedy is the simplest search: each child is a rewrite of the best program so far, and replaces it if it is
@@ -99,10 +87,8 @@ func allAsk(list []Proposer) bool {
 // DefaultN, at least 32.
 type Greedy struct {
 	Breeder
-	cfg    GreedyConfig
-	prompt []llm.Message // for the program whose ID is in of
-	of     int           // -1 before there is a prompt, since 0 is the initial program's ID
-	equal  Child         // the last child that scored the same as the best, 0 before there is one and in a Strict search
+	cfg   GreedyConfig
+	equal Child // the last child that scored the same as the best, 0 before there is one and in a Strict search
 }
 
 var (
@@ -117,12 +103,12 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	g := &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
+	g := &Greedy{cfg: cfg, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
 		Strict: cfg.Strict, MaxFailures: failures, Proposers: cfg.Proposers, Seed: cfg.Seed}}
 	if cfg.Policy != nil {
 		g.Policy = cfg.Policy()
 	}
-	return g, nil
+	return g, g.Breeder.validate()
 }
 
 // ArmSeed returns the seed of the i-th of several searches of a run, from 0, derived from the run's. Those of runs with
@@ -215,8 +201,7 @@ func (g *Greedy) parent() (eval.Candidate, int) {
 	return g.best, g.bestID
 }
 
-// brief asks for a rewrite of the parent. The prompt is made once for each parent and not once for each child: a
-// prompt can be long, and the task promises that equal asks give equal prompts.
+// brief asks for a rewrite of the parent.
 //
 // Without a window all briefs of a step come before the first child is taken in, so they have the same parent.
 // The seed is an address: no two children of a search share one, and no draw depends on which came before.
@@ -226,14 +211,11 @@ func (g *Greedy) brief(i int) Brief {
 	if g.cfg.Strict {
 		ask.Form = task.AsFirst
 	}
-	if g.of != id && len(g.Proposers) == 0 {
-		g.of, g.prompt = id, g.cfg.Task.Prompt(ask)
-	}
 	n := g.cfg.N
 	if g.cfg.Breadth != nil {
 		n = 0 // a child's address is then the same however many siblings it has, and not that of a search with some N
 	}
-	return Brief{Ask: ask, Messages: g.prompt, Parents: []int{id}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
+	return Brief{Ask: ask, From: []int{id}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
 }
 
 // String returns what decides the search, but for the task's and the model's settings. A strict search prints as

@@ -151,7 +151,7 @@ func (t *Turn) tell(b birth) error {
 	err := t.shared.record(s.Pull, s.Past, b)
 	if s.Pull >= 0 {
 		select {
-		case t.shared.births <- b.event(s.Pull):
+		case t.shared.births <- b.event(t.pull):
 		case <-t.shared.gone:
 		}
 	}
@@ -159,10 +159,10 @@ func (t *Turn) tell(b birth) error {
 }
 
 // event returns what the observer is told. The search goes on meanwhile, and may change the maps of its child's result.
-func (b birth) event(pull int) Event {
+func (b birth) event(pull bandit.Pull) Event {
 	c := b.child
 	c.Result = c.Result.Clone()
-	return Event{Kind: EventChild, Pull: bandit.Pull{ID: pull}, Generation: Generation{Index: b.step}, Child: c}
+	return Event{Kind: EventChild, Pull: pull, Generation: Generation{Index: b.step}, Child: c}
 }
 
 // record writes the child's record, for readers of the journal. Replay takes only what a reply was read as from these

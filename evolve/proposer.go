@@ -201,7 +201,7 @@ func (b *Breeder) listen(turn *Turn) {
 	b.budget = turn.shared.budget
 	for _, of := range turn.lessons[b.proposing.heard:] {
 		at := slices.IndexFunc(b.Proposers, func(p Proposer) bool { return p.Name == of.proposer })
-		if at < 0 || of.arm == turn.arm || !b.Shared {
+		if at < 0 || of.arm == turn.pull.Arm || !b.Shared {
 			continue
 		}
 		b.proposing.costs.Add(at, 1, of.spent, true)

@@ -130,17 +130,6 @@ func (g Generation) EachCall(yield func([]llm.Attempt) bool) {
 	}
 }
 
-// Attempts calls yield for every attempt of the generation: by child, then those beside the children.
-func (g Generation) Attempts(yield func(llm.Attempt) bool) {
-	for attempts := range g.EachCall {
-		for _, a := range attempts {
-			if !yield(a) {
-				return
-			}
-		}
-	}
-}
-
 // kept returns a result as a record holds it. One that an arm made up itself may have a score that is not finite, which
 // JSON cannot hold, and a reason of any length.
 func kept(r eval.Result) eval.Result {

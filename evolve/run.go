@@ -417,7 +417,7 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 		o.close(s)
 		d.ended <- o
 	}()
-	turn := &Turn{step: s, shared: d.shared, calls: calls, arm: p.Arm, lessons: p.lessons}
+	turn := &Turn{step: s, shared: d.shared, calls: calls, pull: p.Pull, lessons: p.lessons}
 	var gen Generation
 	var err error
 	bad := fault.Guard(fmt.Sprintf("Step of arm %d", p.Arm), func() {
@@ -464,7 +464,7 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 				d.stop(allocation.Budget, wallTime, nil)
 			}
 		case e := <-d.shared.births:
-			d.born(e)
+			d.observe(e)
 		case <-idle:
 			return outcome{}, false
 		}
@@ -499,16 +499,6 @@ func (d *driver) observe(e Event) {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err) // stop does nothing once the run is over, and the panic must not be lost
 	}
-}
-
-// born tells the observer of a child of a step that is under way.
-func (d *driver) born(e Event) {
-	for _, p := range d.pending {
-		if p.ID == e.Pull.ID {
-			e.Pull = p.Pull
-		}
-	}
-	d.observe(e)
 }
 
 // tellStart records what an arm begins with, for readers of the journal, unless an earlier incarnation drew an arm: it

@@ -2,9 +2,11 @@ package evolve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
@@ -26,7 +28,7 @@ type Turn struct {
 	step   *step.Step
 	shared *shared
 	calls  int // granted
-	arm    int
+	pull   bandit.Pull
 	// lessons of other searches' proposers, as far as they were known when the step was drawn
 	lessons []lesson
 }
@@ -49,7 +51,7 @@ func (t *Turn) of() *step.Step {
 }
 
 // KindChild is the kind of a call that asks for a child.
-const KindChild = step.KindChild
+const KindChild = "child"
 
 // Ask asks l. In a run it recalls the reply from the journal. If the journal has none, it admits the call,
 // sends it, makes the reply durable, and settles with the budget, in that order. kind is what the call is for:
@@ -180,11 +182,28 @@ func (w *Work) Remember(ctx context.Context, what string, make func(context.Cont
 // note is cut after 2 KiB, and a session keeps 64 KiB of them, the first ones.
 func (w *Work) Note(text string) { w.session.Note(text) }
 
-// A PanicError says that code that was given to a run panicked: an arm, the policy, a task, a model, a hook. It has the
-// fields What (whose code it was), Value (what it panicked with) and Stack (where).
+// A PanicError says that code that was given to a run panicked: an arm, the policy, a task, a model, a hook.
 // [Run] returns it like any other error of such code, and its result holds what was paid for until then. A crash
 // would lose that in a run without a journal.
-type PanicError = fault.Panic
+type PanicError struct {
+	What  string // whose code it was: "Config.Observer", "Step of arm 3"
+	Value any    // what it panicked with
+	Stack []byte // where, as [debug.Stack] formats it
+
+	err error
+}
+
+func (e *PanicError) Error() string { return e.err.Error() } // in one line, without the stack
+func (e *PanicError) Unwrap() error { return e.err }
+
+// panicked returns err as a PanicError if it is a panic.
+func panicked(err error) error {
+	var p *fault.Panic
+	if !errors.As(err, &p) {
+		return err
+	}
+	return &PanicError{p.What, p.Value, p.Stack, err}
+}
 
 // Refused reports whether err says that a call or an evaluation was not made. limit is the field of the Budget
 // that has no room for it, or "" if the run is coming to an end.

@@ -18,7 +18,7 @@ import (
 // a Task, an LLM, an N and a Seed alone the children are those of evolve.Greedy.
 type Config struct {
 	Task task.Task // what to improve; required
-	// LLM proposes children; required. A step asks for N at once, so limit the calls in flight with [llm.Limit].
+	// LLM proposes children; required, unless none asks it. A step asks for N at once: limit these with [llm.Limit].
 	LLM llm.LLM
 	// Proposers ask with each of the Operators; nil means LLM alone. The [evolve.Breeder] has each pair of an operator and a
 	// proposer, under the names of both.
@@ -118,7 +118,7 @@ func (c Config) validate() error {
 	switch {
 	case c.Task == nil:
 		return errors.New("population: Config.Task is nil")
-	case c.LLM == nil:
+	case c.LLM == nil && c.plain && len(c.Proposers) == 0:
 		return errors.New("population: Config.LLM is nil")
 	case c.N < 1 || c.N > evolve.MaxN:
 		return fmt.Errorf("population: Config.N is %d: a step needs at least 1 child, and at most %d", c.N, evolve.MaxN)

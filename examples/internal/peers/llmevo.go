@@ -165,7 +165,7 @@ func (o member) Brief(v *population.View) evolve.Brief {
 	v.Parent = members[v.Index/childrenEach%len(members)]
 	b := o.Operator.Brief(v)
 	if _, crosses := o.Operator.(population.Cross); crosses {
-		beside := slices.DeleteFunc(o.tribe.show(v), func(m *population.Member) bool { return m.ID == b.Parents[1] })
+		beside := slices.DeleteFunc(o.tribe.show(v), func(m *population.Member) bool { return m.ID == b.From[1] })
 		b.Sections = []task.Section{bestLast(beside)}
 	}
 	return b
