@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -36,19 +35,17 @@ const (
 // Tokens, FLOPs and Money are held against the cap on new tokens that a request carries. An endpoint that gives more
 // makes the run pass them by the excess. The results of package report name such an endpoint.
 //
-// Calls that earlier incarnations of the run abandoned count. What calls cost that were lost when a process was killed
-// is not known, and does not (see [Result.Earlier]).
+// Calls that earlier incarnations abandoned count, those lost when a process was killed do not (see [Result.Earlier]).
 //
 // A run with a journal that Calls, Stalls, Tokens, FLOPs, Money, EvalTime or WallTime ended can go on: give [Run] the
 // same configuration with that one limit larger. A last generation that was made with fewer children stays so. The other
 // limits decide what is searched, or its scores, so a run that they ended is over.
 type Budget struct {
-	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child, however many
-	// attempts it took, and one for each call beside the children ([Generation.Asides]). Calls that end
-	// without an answer (timed out, failed) do not count. A generation that does not fit whole is made with
-	// as many children as there is room for, with the calls that evaluators and gates are expected to make for each: as
-	// many as for a program so far, rounded up. A run ends when no such child fits, and then a few calls may be left.
-	// 0 means no limit.
+	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child, however many attempts
+	// it took, and one for each call beside the children ([Generation.Asides]). A generation that does not fit whole
+	// is made with as many children as there is room for, with the calls that evaluators and gates are expected to
+	// make for each: the mean so far, rounded up. A run ends when no such child fits, and then a few calls may be
+	// left. 0 means no limit.
 	Calls int
 	// Evaluations is the number of evaluations made. A program that is scored from memory takes none. No more children
 	// are asked for than can be evaluated. 0 means no limit.
@@ -66,10 +63,9 @@ type Budget struct {
 	// child, so the cap has to be larger than for pulls of N.
 	RoundsPerArm int
 
-	// Tokens limits prompt and completion tokens together, FLOPs the operations as package flops
-	// counts them in the worst case, Money what the tokens cost at the models' prices. All three
-	// count every attempt, and an answer without usage as the most it can have cost. 0 means no
-	// limit; a limit needs Models.
+	// Tokens limits prompt and completion tokens, FLOPs the operations as package flops counts them in the worst case,
+	// Money what the tokens cost at the models' prices. All three count every attempt, and an answer without usage as
+	// the most it can have cost. 0 means no limit; a limit needs Models.
 	Tokens int64
 	FLOPs  float64
 	Money  float64
@@ -82,9 +78,8 @@ type Budget struct {
 	// slot of an [eval.Limit]; 0 means no limit. EvalWorst is needed with EvalTime, as it is what each
 	// evaluation sets aside. An evaluation that takes longer is cut off, and its program is invalid.
 	//
-	// A step is granted no more children than can probably be evaluated: 1 + (left − EvalWorst)/e, with
-	// e = (sum + EvalWorst)/(n + 1) for n children so far whose evaluations took a sum. The run ends when less
-	// than EvalWorst is left.
+	// A step is granted no more children than can probably be evaluated: 1 + (left − EvalWorst)/e, with e = (sum +
+	// EvalWorst)/(n + 1) for n children so far that took sum. The run ends when less than EvalWorst is left.
 	EvalTime, EvalWorst time.Duration
 	// WallTime limits the time of the run over all its incarnations. What is under way then is abandoned. 0 means no limit.
 	WallTime time.Duration
@@ -113,31 +108,18 @@ func (b Budget) stalls() int {
 }
 
 func (b Budget) validate() error {
-	for _, l := range b.limits(books.Amounts{}) {
-		if err := checkLimit(l.Name, l.most); err != nil {
-			return err
+	ends := b.Target != nil
+	worst := limit{Limit: Limit{Name: "EvalWorst"}, most: b.EvalWorst.Seconds()}
+	for _, l := range append(b.limits(books.Amounts{}), worst) {
+		if !(l.most >= 0) || math.IsInf(l.most, 0) {
+			return fmt.Errorf("evolve: Budget.%s is %v: need 0 for no limit, or more", l.Name, l.most)
 		}
+		ends = ends || l.ends && l.most > 0
 	}
-	if err := checkLimit("EvalWorst", b.EvalWorst.Seconds()); err != nil {
-		return err
-	}
-	if !b.limited() {
-		return errNoLimit
+	if !ends {
+		return errors.New("evolve: Budget has no limit: set Calls, Rounds or another")
 	}
 	return b.validateModels()
-}
-
-func checkLimit(name string, value float64) error {
-	if !(value >= 0) || math.IsInf(value, 0) {
-		return fmt.Errorf("evolve: Budget.%s is %v: need 0 for no limit, or more", name, value)
-	}
-	return nil
-}
-
-// limited reports whether a limit makes the run end.
-func (b Budget) limited() bool {
-	ends := func(l limit) bool { return l.ends && l.most > 0 }
-	return b.Target != nil || slices.ContainsFunc(b.limits(books.Amounts{}), ends)
 }
 
 // fingerprint returns each limit by its field's name, as it is in force and not as it was given.
@@ -154,8 +136,7 @@ func (b Budget) fingerprint() journal.Fingerprint {
 	return f
 }
 
-// validateModels checks that the most a call may cost can be computed. If it could not, a limit on cost would set
-// nothing aside and hold nothing.
+// validateModels checks that the most a call may cost is known, without which a limit on cost would hold nothing.
 func (b Budget) validateModels() error {
 	switch {
 	case (b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0) && len(b.Models) == 0:
@@ -174,8 +155,6 @@ func (b Budget) validateModels() error {
 	}
 	return nil
 }
-
-var errNoLimit = errors.New("evolve: Budget has no limit: set Calls, Rounds or another")
 
 // coreLimits returns the limits that depend on outcomes alone, which the core keeps. The ledger keeps the others.
 func (b Budget) coreLimits() allocation.Limits {

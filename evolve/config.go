@@ -29,9 +29,8 @@ type Config struct {
 	Reward func(Generation) float64
 	// InFlight is how many arms are advanced at once, each by at most one pull; 0 means 1.
 	//
-	// With more than 1 the order of draws depends on which step ends first. A slot of an [llm.Limit] can
-	// still stand idle then, because the arms in flight only wait for their slowest replies. In that case one
-	// more arm is drawn, up to twice InFlight.
+	// With more than 1 the order of draws depends on which step ends first. Where a slot of an [llm.Limit] stands idle
+	// all the same, as the arms in flight wait for slow replies, one more arm is drawn, up to twice InFlight.
 	InFlight int
 	Seed     uint64 // of the draws; 0 is a seed like another
 	// Grace is how long calls that are under way may go on once the context has ended; 0 means not at all.
@@ -41,19 +40,17 @@ type Config struct {
 	// those of earlier incarnations back. nil means that the run cannot be resumed. There is nothing else to
 	// wire: what arms ask through their [Turn] is recorded.
 	Journal *journal.Journal
-	// ValidStart says that an arm must not begin with a program that was evaluated and is invalid. If one does,
-	// the run ends with [ErrInvalidStart] before a model is asked. Without ValidStart the run goes on, and any
-	// valid child is better than such a program.
+	// ValidStart says that an arm must not begin with a program that is invalid. If one does, the run ends with
+	// [ErrInvalidStart] before a model is asked. Otherwise any valid child is better than such a program.
 	ValidStart bool
 	// Audit has a second evaluator score the best of each step; nil means that there is none.
 	Audit *Audit
-	// Observer is called with every event, in order, on Run's goroutine; nil means nobody. The run waits until
-	// it returns, so it must not wait for the run.
+	// Observer is called with every event, in order, on Run's goroutine, so it must not wait for the run; nil for
+	// none.
 	Observer func(Event)
 }
 
-// ErrInvalidStart says that an arm begins with an invalid program, and [Config.ValidStart] forbids that. The
-// reason is in the Start of the arm's result.
+// ErrInvalidStart says that an arm begins with an invalid program, which [Config.ValidStart] forbids.
 var ErrInvalidStart = errors.New("an arm begins with an invalid program")
 
 // withDefaults returns c with its defaults filled in. Only with one arm has the policy a default: with several
@@ -109,9 +106,8 @@ func (c Config) validate() error {
 	return c.Budget.validate()
 }
 
-// fingerprint returns what the run is given that decides it, as far as that can be printed. A func such as
-// Reward cannot, but the rewards that it returns are compared in replay. Grace and Observer decide nothing and
-// may differ when a run goes on.
+// fingerprint returns what decides the run, as far as that can be printed. A func such as Reward cannot, but rewards
+// are compared in replay. Grace and Observer decide nothing.
 func (c Config) fingerprint() journal.Fingerprint {
 	f := c.Budget.fingerprint()
 	f["policy"], f["seed"] = nameOf(c.Policy), fmt.Sprint(c.Seed)
@@ -132,8 +128,8 @@ func (c Config) fingerprint() journal.Fingerprint {
 }
 
 // breadths returns the breadth of the arms, "" for none, and where they differ that of each in a list: arms that
-// exchange theirs are another run. Of an arm without a method Breadth, nothing is known, and the calls that each draw
-// was granted are compared in replay.
+// exchange theirs are another run. Of an arm without a method Breadth the calls that it was granted are compared in
+// replay.
 func breadths(arms []Arm) string {
 	names := make([]string, len(arms))
 	for i, arm := range arms {
@@ -159,8 +155,7 @@ func proposersOf(arms []Arm) string {
 	return strings.Join(slices.Compact(lists), "; ")
 }
 
-// takesTies reports whether arm is a greedy search that is not Strict. Of an arm that embeds one and may take in other
-// children, nothing is known.
+// takesTies reports whether arm is a greedy search that is not Strict. One that embeds it may take in other children.
 func takesTies(arm Arm) bool {
 	g, ok := as[*Greedy](arm)
 	return ok && !g.cfg.Strict

@@ -88,17 +88,12 @@ func ExampleSizer() {
 	// 4 of 8
 }
 
-// search is a greedy search of n children to a generation, its initial program evaluated.
+// search is a greedy search of n children to a generation.
 func search(n int) *evolve.Greedy {
-	start, err := evolve.StartOf(context.Background(), sum())
-	if err != nil {
-		log.Fatal(err)
-	}
 	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, N: n, Seed: 40})
 	if err != nil {
 		log.Fatal(err)
 	}
-	g.From = &start
 	return g
 }
 

@@ -20,8 +20,7 @@ type GreedyConfig struct {
 	// LLM proposes children; required, unless each of Proposers has one. A generation asks for N at once, so limit the
 	// calls in flight with [llm.Limit]. One limit can serve many searches.
 	LLM llm.LLM
-	// Proposers are several ways to ask for a child, as [Breeder] has them. The arms of [GreedyArms] learn from each
-	// other's children which of them to ask.
+	// Proposers are several ways to ask for a child; see [Breeder]. The arms of [GreedyArms] share what they learn.
 	Proposers []Proposer
 	// Policy returns a policy over Proposers for each search; nil means the Breeder's default.
 	Policy func() bandit.Policy
@@ -29,16 +28,14 @@ type GreedyConfig struct {
 	// that one has, and 0 means that Breadth alone decides.
 	N    int
 	Seed uint32 // addresses the children's seeds, see [ChildSeed]; 0 is a seed like another
-	// Breadth decides how many children each generation has; nil means N. All arms of [GreedyArms] have the same
-	// one. With a Breadth a child's seed is ChildSeed(Seed, 0, generation, index), whatever the width, so that no
-	// two children of a search share one.
+	// Breadth decides how many children each generation has; nil means N. All arms of [GreedyArms] have the same one.
+	// With a Breadth a child's seed is ChildSeed(Seed, 0, generation, index), so that no two of a search share one.
 	Breadth Breadth
 	// MaxGenerations is when the search is done; 0 means never.
 	MaxGenerations int
-	// Strict keeps the parent at a tie and takes the first program of a reply, as the BaSE paper's search does. Otherwise
-	// a child that scores the same as the best program replaces it as the parent, so that the search drifts over programs
-	// of equal score, and the last whole program of a reply counts ([task.Reply]). The best program is the first of its
-	// score either way.
+	// Strict keeps the parent at a tie and takes the first program of a reply, as the BaSE paper's search does.
+	// Otherwise a child that scores the same as the best replaces it as the parent, and the last whole program of a
+	// reply counts ([task.Reply]). The best program is the first of its score either way.
 	Strict bool
 	// Window is how many children are under way at once; 0 means all N. With fewer than N a better child is
 	// the parent of those briefed after it. One generation of 512 children with a window of 64 is a
@@ -82,9 +79,8 @@ func (c GreedyConfig) validate() error {
 //
 // It takes scores for exact. Where they are noisy, package population's search with a Noise is greedy search of means.
 //
-// The fields of its Breeder may be set before the first step: From, an initial program with its score; OnChild;
-// Noise, with which each child is scored once and only the best again; MaxFailures, which is twice GreedyConfig.N or
-// DefaultN, at least 32.
+// The fields of its Breeder may be set before the first step: From, OnChild; Noise, with which each child is scored
+// once and only the best again; MaxFailures, which is twice GreedyConfig.N or DefaultN, at least 32.
 type Greedy struct {
 	Breeder
 	cfg   GreedyConfig
@@ -111,8 +107,7 @@ func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	return g, g.Breeder.validate()
 }
 
-// ArmSeed returns the seed of the i-th of several searches of a run, from 0, derived from the run's. Those of runs with
-// other seeds differ.
+// ArmSeed returns the seed of the i-th of several searches of a run, from 0, derived from the run's.
 func ArmSeed(seed uint32, i int) uint32 {
 	word, _ := stream.Seed(uint64(seed), "sweep: arm", uint64(i)) // as journals of sweeps have it
 	return uint32(word >> 32)
@@ -145,9 +140,8 @@ func (g *Greedy) Done() bool {
 	return g.Breeder.Done() || g.cfg.MaxGenerations > 0 && g.Steps() >= g.cfg.MaxGenerations
 }
 
-// Calls returns how many children the next step makes: N, or what Breadth decides. It panics if Breadth does, or
-// returns a number that is not in 1..MaxN. In a run that is an error that names the Breadth and ends the run before
-// the step is drawn.
+// Calls returns how many children the next step makes: N, or what Breadth decides. It panics if Breadth does, or is
+// out of 1..MaxN. In a run that is an error that ends the run before the step is drawn.
 func (g *Greedy) Calls() int {
 	n, err := g.next()
 	if err != nil {
@@ -179,8 +173,7 @@ func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	return g.Breed(ctx, turn, n, g.brief, g.drift)
 }
 
-// drift makes a valid child the parent that no program so far is better than, unless the search is Strict. The best is
-// already the child itself if that is the better one.
+// drift makes a valid child that ties with the best the parent, unless the search is Strict.
 func (g *Greedy) drift(c Child) {
 	if !g.cfg.Strict && c.Scored() && c.Result.Valid && !g.best.Better(c.Candidate) {
 		g.equal = c
@@ -237,6 +230,5 @@ func (g *Greedy) String() string {
 	return s + ")"
 }
 
-// Breadth returns what decides how many children each generation has, nil for N. A journal recognizes a run by how it
-// prints itself.
+// Breadth returns what decides how many children each generation has, nil for N. Journals have how it prints.
 func (g *Greedy) Breadth() Breadth { return g.cfg.Breadth }

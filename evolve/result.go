@@ -54,8 +54,7 @@ type Child struct {
 	Labels   map[string]string // how else it was made and where it stands, as of its Brief; not to be changed
 	Seed     uint32            // of its request
 	Proposer string            // which of several it was asked of; "" for the only one
-	// Propensity is the chance with which the proposer was drawn, 0 if it was not, and Credit what its policy learned
-	// of the draw, nil for nothing.
+	// Propensity is the chance with which the proposer was drawn, 0 if it was not; Credit is what its policy was told.
 	Propensity float64
 	Credit     *float64
 	// Attempts are those of the reply that it was read from, oldest first; none if no model was asked. An arm passes on
@@ -63,8 +62,7 @@ type Child struct {
 	Attempts []llm.Attempt
 	Err      string // why it has no program or score; "" otherwise
 	Mended   string // what its reply left out and the task put back, see [task.Parse]; "" for nothing
-	// Hash names the program, which a Result does not keep, as journals do: the key of its record. [Run] sets it. ""
-	// without a program.
+	// Hash names the program as journals do, as a Result does not keep it; "" without a program. [Run] sets it.
 	Hash string
 	// Duplicate says that an earlier child of the run, or the initial program, is the same program. [Run] sets
 	// it. The program was evaluated only once, unless the search has a Noise.
@@ -130,8 +128,7 @@ func (g Generation) EachCall(yield func([]llm.Attempt) bool) {
 	}
 }
 
-// kept returns a result as a record holds it. One that an arm made up itself may have a score that is not finite, which
-// JSON cannot hold, and a reason of any length.
+// kept returns a result as a record holds it: JSON has no Inf, and a reason that an arm made up may have any length.
 func kept(r eval.Result) eval.Result {
 	clean := eval.Result{Valid: r.Valid, Score: r.Score, Reason: r.Reason}.Clean()
 	if !r.Valid && r.Reason == "" {
@@ -140,8 +137,7 @@ func kept(r eval.Result) eval.Result {
 	return clean
 }
 
-// bounded returns labels with values of at most eval.MaxName bytes: where a child stands may be taken from what its
-// program says.
+// bounded returns labels with values of at most eval.MaxName bytes, as they may come from what programs say.
 func bounded(labels map[string]string) map[string]string {
 	short := maps.Clone(labels)
 	for kind, name := range short {
@@ -164,9 +160,8 @@ func reason(c Child) string {
 // address tells c from the other children of its step.
 func (c Child) address() step.Address { return step.Address{Index: c.Index, ID: c.ID} }
 
-// A Result is what a run found and what it cost. It keeps every attempt. Of programs it keeps those that were
-// parents or best. The texts of other children would fill the memory in a long run, so they are dropped once the
-// observer has seen them.
+// A Result is what a run found and what it cost. It keeps every attempt, and the programs that were parents or best.
+// Others would fill the memory in a long run, so they are dropped once the observer has seen them.
 type Result struct {
 	Stop  Stop           // why it stopped; StopError comes with the error that Run returns
 	Limit string         // the field of Budget that bound if Stop is StopBudget
@@ -189,9 +184,8 @@ type Result struct {
 	// Earlier is what earlier incarnations of a run with a journal paid for and no generation holds. It is apart
 	// from Arms, so that but for it a run that was stopped and resumed has the result of an undisturbed one.
 	Earlier books.Earlier
-	// Behind says that a run with a journal was canceled or failed before everything in the file was made
-	// again. An earlier incarnation's result may then hold more than this one, and should not be overwritten
-	// with it.
+	// Behind says that a run with a journal was canceled or failed before everything in the file was made again. The
+	// result of an earlier incarnation may then hold more: do not overwrite it.
 	Behind bool
 }
 
@@ -207,8 +201,7 @@ type Round struct {
 type ArmResult struct {
 	Start eval.Candidate // what it began with
 	Best  eval.Candidate
-	// Asides are the calls made before its first step, as by an evaluator that asks a model to score Start, and those for
-	// fresh samples after its last.
+	// Asides are the calls beside its steps: of evaluators that score Start, and for fresh samples at the end.
 	Asides      []Call
 	Generations []Generation
 }
@@ -224,8 +217,7 @@ func (r *Result) Attempts(yield func(llm.Attempt) bool) {
 	}
 }
 
-// EachCall calls yield for the attempts of every model call of the arm: those before its first step, then by
-// generation, oldest first.
+// EachCall calls yield for the attempts of every model call of the arm: those beside its steps, then by generation.
 func (a ArmResult) EachCall(yield func([]llm.Attempt) bool) {
 	for _, c := range a.Asides {
 		if !yield(c.Attempts) {
@@ -241,8 +233,7 @@ func (a ArmResult) EachCall(yield func([]llm.Attempt) bool) {
 	}
 }
 
-// EachCall calls yield for the attempts of every model call of the result, arm by arm. What is in
-// [Result.Earlier] is not among them.
+// EachCall calls yield for the attempts of every model call of the result, arm by arm, without [Result.Earlier].
 func (r *Result) EachCall(yield func([]llm.Attempt) bool) {
 	for _, arm := range r.Arms {
 		for attempts := range arm.EachCall {
@@ -294,9 +285,8 @@ const (
 	EventStop       EventKind = "stop"       // the run is over
 )
 
-// An Event is something that happened in a run. A comment that names kinds says for which the field is set; it
-// is zero for others. One struct with a kind, and not a type for each, so that an observer that logs or counts
-// needs no type switch.
+// An Event is something that happened in a run. A comment that names kinds says for which the field is set. One struct
+// with a kind, and not a type for each, so that an observer that logs or counts needs no type switch.
 type Event struct {
 	Kind       EventKind
 	Pull       bandit.Pull    // draw, child, generation

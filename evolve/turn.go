@@ -3,7 +3,6 @@ package evolve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -11,7 +10,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
-	"github.com/evoalloc/evoalloc/task"
 )
 
 // A Turn is what a run grants an arm for one step: a share of its budget, its journal, its memory of
@@ -22,8 +20,7 @@ import (
 // results, costs and durability. While these were values in a context, one of several wirings could be
 // forgotten, and a resumed run then paid for everything again without an error.
 //
-// A nil *Turn limits and records nothing. It is for an arm stepped by hand. A Turn is safe for concurrent use.
-// It must not be used after its step.
+// A nil *Turn limits and records nothing, for an arm stepped by hand. A Turn is safe for concurrent use in its step.
 type Turn struct {
 	step   *step.Step
 	shared *shared
@@ -58,9 +55,8 @@ const KindChild = "child"
 // [KindChild], or another word for a call beside the children. Such a call is in [Generation.Asides], and so is one for a
 // child unless a [Child] of the Generation has the reply's Attempts.
 //
-// An error for which [Refused] is true means that the call was not made. Any other error costs this call
-// alone, unless it says that the model is [llm.Unavailable] or that the journal failed. The run then ends
-// after the step, whatever Step returns.
+// An error for which [Refused] is true means that the call was not made. Any other costs this call alone, unless the
+// model is [llm.Unavailable] or the journal failed: the run then ends after the step, whatever Step returns.
 //
 // A step that has seen a fault which ends the run drains: what it asks for from then on is refused, with an error that
 // wraps the fault. A resumed run makes the step again as a whole, and would ask for something else.
@@ -72,11 +68,10 @@ func (t *Turn) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request)
 // sample are evaluated once in a run, so ask a deterministic evaluator always for sample 0, and a noisy one
 // for 0, 1, 2, ... Programs are the same if their texts are, up to white space at the end.
 //
-// A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has no
-// room, or that the step drains (see [Turn.Ask]). Where e fails because a call that it makes through [llm.Ask]
-// failed, the error costs this evaluation alone, and [Lost] is true for it; after 32 in a row the run ends. Any
-// other error means that the evaluation was abandoned, or that evaluation itself failed, which ends the run after
-// the step.
+// A bad program is a result that is not valid. An error for which [Refused] is true means that the budget has no room,
+// or that the step drains (see [Turn.Ask]). Where e fails because a call that it makes through [llm.Ask] failed, the
+// error costs this evaluation alone, and [Lost] is true for it; after 32 in a row the run ends. Any other error means
+// that evaluation was abandoned or failed itself, which ends the run after the step.
 //
 // Evaluators are told apart by their values, and across processes by how they print. One whose value cannot be
 // compared, such as a func or a struct that holds a slice, is asked again each time.
@@ -91,10 +86,9 @@ func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, s
 }
 
 // Tune scores program with e for a tuner, which tries many values for the numbers of a program and has one of them
-// evaluated for real, or for an agent that tries what it has made. In a run it recalls the result from the journal. If
-// the journal has none, it admits the evaluation, makes it, records it, and books it: in Budget.TuneEvaluations and in
-// nothing else. The same program is scored once in a run. What it scored for [Turn.Evaluate] does not count here, and
-// the other way round.
+// evaluated for real, or for an agent that tries what it has made. It is recalled, admitted, recorded and booked as
+// Evaluate is, but in Budget.TuneEvaluations and in nothing else. The same program is scored once in a run, apart from
+// what it scored for [Turn.Evaluate].
 //
 // The result has a score, or the reason why there is none, and nothing else. A journal would otherwise be filled by
 // the artifacts of programs that nobody keeps.
@@ -104,32 +98,19 @@ func (t *Turn) Evaluate(ctx context.Context, e eval.Evaluator, program string, s
 // that the evaluation was abandoned, or that evaluation itself failed, which ends the run after the step. So does
 // an evaluator that asks a model: the call would be one of Budget.Calls.
 //
-// If the Budget has EvalWorst, an evaluation that takes longer is cut off, and its program is invalid. The parts of an
-// [eval.Composite] are one evaluation together.
+// If the Budget has EvalWorst, a longer evaluation is cut off, and invalid. The parts of an [eval.Composite] are one.
 func (t *Turn) Tune(ctx context.Context, e eval.Evaluator, program string) (eval.Result, error) {
 	return t.of().Tune(ctx, e, program)
 }
 
-// TuneBudget returns how many tune evaluations the arm may make in the whole run: Budget.TuneEvaluations less
-// those that the other arms had made when the step began. It is [math.MaxInt] for an arm stepped by hand. Those
-// that other arms under way make meanwhile are not known: what a search decides by it would be another when it is
-// made again.
+// TuneBudget returns how many tune evaluations the arm may make in the whole run: Budget.TuneEvaluations less those of
+// other arms when the step began, [math.MaxInt] for an arm stepped by hand. Those that other arms make meanwhile are
+// not known, so that a step which is made again decides the same.
 func (t *Turn) TuneBudget() int { return t.of().TuneBudget() }
 
-// start evaluates the initial program of t within turn.
-func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error) {
-	r, err := turn.Evaluate(ctx, t, t.Initial(), 0)
-	if err != nil {
-		return eval.Candidate{}, fmt.Errorf("evolve: evaluating the initial program of %s: %w", t.Name(), err)
-	}
-	return eval.Candidate{Program: t.Initial(), Result: r}, nil
-}
-
 // A Work is one session: what a [Brief]'s Make may do on its child's account. What it asks and evaluates goes through
-// the step's [Turn], so it is admitted, recorded, recalled and booked like all else, and calls stand in
-// [Generation.Asides] with the child's ID. Its methods are safe for concurrent use, and must not be called once Make
-// has returned. Do not use the step's Turn beside it: what a session asks for in another way is not known to belong
-// to it.
+// the step's [Turn], and calls stand in [Generation.Asides] with the child's ID. Its methods are safe for concurrent
+// use, until Make returns. Do not use the step's Turn beside it, whose calls are not the session's.
 //
 // What Make returned is recorded if it used its Work. A session that ended is then never made again: a resumed run
 // takes its program, or its error, from the journal. One that a kill or the end of the run cut short begins again.
@@ -137,17 +118,16 @@ func start(ctx context.Context, turn *Turn, t task.Task) (eval.Candidate, error)
 //
 // A call that is refused because the budget has no room costs the rest of the session: Make may return the best
 // program that it has. Which of two concurrent sessions gets what is left of a limit is chance, but for what
-// [Work.Reserve] sets aside, and the journal keeps it. Once the run is coming to an end, nothing of the session stands, as it is made again.
+// [Work.Reserve] sets aside, and the journal keeps it. Once the run is coming to an end, nothing of the session
+// stands.
 type Work struct {
-	// Seed is the child's. A session that asks with a Seed derived from it asks for something else than the session of
-	// another child does.
+	// Seed is the child's. Seeds of requests derived from it keep sessions of two children from asking for the same.
 	Seed uint32
 
 	session *step.Session
 }
 
-// Ask asks l, or the brief's model if l is nil, for something on the child's account, as [Turn.Ask] does. kind is
-// what the call is for: "agent".
+// Ask asks l, or the brief's model if l is nil, as [Turn.Ask] does. kind is what the call is for: "agent".
 func (w *Work) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	return w.session.Ask(ctx, kind, l, req)
 }
@@ -182,9 +162,8 @@ func (w *Work) Remember(ctx context.Context, what string, make func(context.Cont
 // note is cut after 2 KiB, and a session keeps 64 KiB of them, the first ones.
 func (w *Work) Note(text string) { w.session.Note(text) }
 
-// A PanicError says that code that was given to a run panicked: an arm, the policy, a task, a model, a hook.
-// [Run] returns it like any other error of such code, and its result holds what was paid for until then. A crash
-// would lose that in a run without a journal.
+// A PanicError says that code that was given to a run panicked: an arm, the policy, a task, a model, a hook. [Run]
+// returns it like any other error, with a result: a crash would lose what was paid for in a run without a journal.
 type PanicError struct {
 	What  string // whose code it was: "Config.Observer", "Step of arm 3"
 	Value any    // what it panicked with
@@ -209,6 +188,5 @@ func panicked(err error) error {
 // that has no room for it, or "" if the run is coming to an end.
 func Refused(err error) (limit string, refused bool) { return fault.Refusal(err) }
 
-// Lost reports whether err says that an evaluation was lost because a call of its evaluator failed. It cost one
-// program, and the search can go on.
+// Lost reports whether err says that an evaluation was lost to a failed call of its evaluator. The search can go on.
 func Lost(err error) bool { return fault.IsLost(err) }
