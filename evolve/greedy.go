@@ -96,15 +96,15 @@ var (
 func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	failures := max(2*cmp.Or(cfg.N, DefaultN), 32) // also where a Breadth alone decides how many children a step has
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
-		return nil, err
-	}
 	g := &Greedy{cfg: cfg, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
 		Strict: cfg.Strict, MaxFailures: failures, Proposers: cfg.Proposers, Seed: cfg.Seed}}
 	if cfg.Policy != nil {
 		g.Policy = cfg.Policy()
 	}
-	return g, g.Breeder.validate()
+	if err := cmp.Or(cfg.validate(), g.validate()); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // ArmSeed returns the seed of the i-th of several searches of a run, from 0, derived from the run's.
