@@ -14,7 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Generation is one step of a search.
+// A Generation is one step of a search. An arm tells its Children and its Best, and [Run] fills in what it leaves out.
 type Generation struct {
 	Index int // 1 for the first; 0 is the initial program's evaluation
 	// Before is the search's best when the step began, and Best when it ended. Best is Before unless a child
