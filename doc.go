@@ -9,12 +9,7 @@
 //	runner, err := js.New(js.Config{})
 //	cp, err := geometry.CirclePacking().Task(runner, "javascript")
 //	model, err := offline.New(offline.Config{})
-//	arms, err := evolve.GreedyArms(evolve.GreedyConfig{Task: cp, LLM: model, Breadth: breadth.Adaptive{}, Seed: 40}, 10)
-//	result, err := evolve.Run(ctx, evolve.Config{
-//		Arms:   arms,
-//		Policy: &bandit.Challenge{T: 4096},
-//		Budget: evolve.Budget{Calls: 4096},
-//	})
+//	result, err := evolve.Evolve(ctx, cp, model, 500) // of so many calls
 //
 // This package holds only this page. The rooms of the house, from the ground up:
 //

@@ -12,8 +12,8 @@ import "math/rand/v2"
 
 // A Policy decides how likely each arm is to be pulled next. One goroutine owns it.
 //
-// A higher reward is better. A policy expects rewards in [0, 1], unless its method AnyScale() bool returns true.
-// [Normalize] and [Rescale] map other rewards to [0, 1].
+// A higher reward is better. A policy expects rewards in [0, 1], unless its method AnyScale() bool returns true. [Normalize]
+// and [Rescale] map others there. By default a run of evolve reports an arm's best score so far, by Rescale where needed.
 type Policy interface {
 	// Probs fills p, one entry an arm, with the chance of pulling each arm. It must not change the policy,
 	// and gives closed arms no mass. p comes in zeroed; at least one arm is open. The number of arms is

@@ -95,8 +95,7 @@ func (a *auditor) judge(next *eval.Audit) {
 	a.arm.(interface{ Demote() }).Demote()
 }
 
-// second is an evaluator under another name, so that a journal does not confuse its results with those of the search's
-// evaluator if both print alike.
+// second is an evaluator under another name, so that a journal tells its results from those of one that prints alike.
 type second struct{ eval.Evaluator }
 
 func (s second) String() string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -61,7 +62,6 @@ type bredChild struct {
 	lost     bool         // a failed call cost it its evaluation
 	spent    bool         // its session used its Work
 	idle     bool         // its Prepare had nothing to ask for
-	asides   []Call       // that its session made, where no run notes them
 	turn     step.Turn    // of its session, to set calls aside
 	err      error        // more than the failure of one child
 }
@@ -135,8 +135,7 @@ func (b *Breeder) mostFailures(n int) int { return cmp.Or(b.MaxFailures, max(2*n
 
 // breed makes the children. It begins as many as the window holds, and another one for each that it takes in.
 //
-// A child is taken in only when the window is full again, even if several have ended, for the same reason that a
-// [intake.Queue] gives.
+// A child is taken in only when the window is full again, for the reason that [intake.Queue] gives.
 func (l *batch) breed(ctx context.Context) {
 	outer := llm.TraceOf(ctx)
 	ctx, end := l.untilStopped(ctx)
@@ -160,9 +159,8 @@ func (l *batch) breed(ctx context.Context) {
 		case <-l.pause:
 		}
 	}
-	// Those that wait for one that was never sent were paid for. Nothing is asked for after them, so their order is not
-	// recorded. Recorded, it would stand twice in the journal once the step is made again, and a later resume would wait
-	// for the second for ever.
+	// Those that wait for one that was never sent were paid for. Their order is not recorded, as nothing is asked
+	// after them: it would stand twice in the journal once the step is made again, and stop a later resume for ever.
 	for m := range l.queue.Rest() {
 		l.takeIn(m)
 	}
@@ -246,16 +244,20 @@ func (l *batch) begin(ctx context.Context) {
 	l.born++
 	var brief Brief
 	l.proposing.drawn = nil
-	if err := l.call("a brief", func() { brief = l.brief(i) }); err != nil {
+	err := l.call("a brief", func() { brief = l.brief(i) })
+	if err != nil {
 		l.fail(err)
 		return
 	}
 	if brief.Seed == 0 { // else equal prompts would be equal requests, and many replies alike
 		brief.Seed = ChildSeed(0, l.n, l.now.number-1, i)
 	}
-	m := bredChild{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.Parents, Operator: brief.Operator,
+	m := bredChild{brief: brief, child: Child{Index: i, ID: l.born, Parents: brief.From, Operator: brief.Operator,
 		Labels: brief.Labels, Seed: brief.Seed}}
-	if err := l.choose(&m); err != nil {
+	if err = l.choose(&m); err == nil && brief.Make == nil && m.model(l.Breeder) == nil {
+		err = errors.New("evolve: a child has no model: neither its brief nor its proposer nor its search has one")
+	}
+	if err != nil {
 		l.fail(err)
 		return
 	}
@@ -288,9 +290,8 @@ func enlarge() {
 	runtime.KeepAlive(&room)
 }
 
-// end takes note of a child as soon as it has ended. An error that ends the search must not wait until it is
-// the child's turn: while a slow child of lower index goes on, an endpoint that is gone would be asked hundreds
-// of times.
+// end takes note of a child as soon as it has ended. An error that ends the search must not wait for the child's turn:
+// behind one slow child an endpoint that is gone would be asked hundreds of times.
 func (l *batch) end(m bredChild) {
 	switch limit, refused := Refused(m.err); {
 	case refused && limit == "":
@@ -303,7 +304,7 @@ func (l *batch) end(m bredChild) {
 		if l.limit == "" || m.child.Index < l.refused {
 			l.limit, l.refused = limit, m.child.Index
 		}
-	case m.err != nil:
+	default:
 		l.fail(m.err)
 	}
 	if !m.recalled {
@@ -311,15 +312,11 @@ func (l *batch) end(m bredChild) {
 		if m.brief.Make != nil {
 			what = "children"
 		}
-		if bad := l.failing.Note(what, m.attempts(), errors.New(m.child.Err), l.mostFailures(l.n)); bad != nil {
-			l.fail(bad)
-		}
+		l.fail(l.failing.Note(what, m.attempts(), errors.New(m.child.Err), l.mostFailures(l.n)))
 	}
 	l.queue.End(m.child.Index, m)
 	if l.OnChild != nil && m.made() {
-		if bad := fault.Guard("OnChild", func() { l.OnChild(m.child) }); bad != nil {
-			l.fail(bad)
-		}
+		l.fail(fault.Guard("OnChild", func() { l.OnChild(m.child) }))
 	}
 }
 
@@ -332,8 +329,7 @@ func (m bredChild) attempts() []llm.Attempt {
 	return m.child.Attempts
 }
 
-// made reports whether the child belongs in the generation: it cost something, it has a program, or it failed
-// by itself. One that was never sent does not.
+// made reports whether the child belongs in the generation: it cost something, has a program, or failed by itself.
 func (m bredChild) made() bool {
 	return m.err == nil || m.child.Asked() || m.spent || m.child.HasProgram()
 }
@@ -346,11 +342,12 @@ func (l *batch) call(what string, f func()) error {
 	return l.failed
 }
 
-// fail ends the search with err. The first error stands, as later ones often follow from it.
+// fail ends the search with err, if there is one. The first error stands, as later ones often follow from it.
 func (l *batch) fail(err error) {
-	if l.err == nil {
-		l.err = err
+	if err == nil {
+		return
 	}
+	l.err = cmp.Or(l.err, err)
 	l.step.Drain(err)
 	l.halt()
 }
@@ -371,24 +368,17 @@ func (l *batch) takeIn(m bredChild) {
 	}
 	l.Breeder.takeIn(m.child) // first, so that take and the next brief see the best that includes it
 	if l.take != nil {
-		if bad := l.call("taking a child in", func() { l.take(m.child) }); bad != nil {
-			l.fail(bad)
-		}
+		l.fail(l.call("taking a child in", func() { l.take(m.child) }))
 	}
-	if bad := l.credit(&m); bad != nil {
-		l.fail(bad)
-	}
+	l.fail(l.credit(&m))
 	l.taken = append(l.taken, m)
 	l.tell(m) // last, so that what the search says of where the child stands is told too
 }
 
 // tell tells the journal's readers and the observer what became of a child.
 func (l *batch) tell(m bredChild) {
-	if l.step == nil {
-		return
-	}
-	if err := l.turn.tell(birth{child: m.child, step: l.now.number, call: m.call, err: m.err, lost: m.lost}); err != nil {
-		l.fail(err)
+	if l.step != nil {
+		l.fail(l.turn.tell(birth{child: m.child, step: l.now.number, call: m.call, err: m.err, lost: m.lost}))
 	}
 }
 
@@ -403,21 +393,11 @@ func (l *batch) record(child int) {
 		// are taken in, so the order from here on is not the step's.
 		return
 	}
-	if err := l.step.Journal.Take(l.step.Pull, child); err != nil {
-		l.fail(err)
-	}
+	l.fail(l.step.Journal.Take(l.step.Pull, child))
 }
 
 // model returns the model that the child is asked of.
-func (m *bredChild) model(b *Breeder) llm.LLM {
-	switch {
-	case m.brief.LLM != nil:
-		return m.brief.LLM
-	case m.proposer.LLM != nil:
-		return m.proposer.LLM
-	}
-	return b.LLM
-}
+func (m *bredChild) model(b *Breeder) llm.LLM { return cmp.Or(m.brief.LLM, m.proposer.LLM, b.LLM) }
 
 // parent returns the program that the child is made from first, and none if its brief has none.
 func (m *bredChild) parent() (parent eval.Candidate) {
@@ -427,28 +407,17 @@ func (m *bredChild) parent() (parent eval.Candidate) {
 	return parent
 }
 
-// generation returns the children that were made, and the limit that kept others from being made. The children
-// stand by index in either Order.
+// generation returns the children that were made, by index, and the limit that kept others from being made.
 func (l *batch) generation() Generation {
 	gen := Generation{Index: l.now.number, Width: l.n, Limit: l.limit, Partial: l.err != nil}
-	begun, _ := l.queue.Begun()
-	byIndex := make([]*Child, begun)
-	for i := range l.taken {
-		byIndex[l.taken[i].child.Index] = &l.taken[i].child
-	}
-	for _, c := range byIndex {
-		if c != nil {
-			gen.Children = append(gen.Children, *c)
-		}
-	}
 	for _, m := range l.taken {
-		gen.Asides = append(gen.Asides, m.asides...)
+		gen.Children = append(gen.Children, m.child)
 	}
+	slices.SortFunc(gen.Children, func(a, b Child) int { return cmp.Compare(a.Index, b.Index) })
 	return gen
 }
 
-// make makes the child: a proposal, and its score. The error is nil if only this child failed; its Err says
-// why. An error ends the search.
+// make makes the child: a proposal, and its score. An error ends the search; the Err of the child costs it alone.
 func (l *batch) make(ctx context.Context, m *bredChild) error {
 	program, err := l.propose(ctx, m)
 	if program == "" || err != nil {
@@ -479,8 +448,7 @@ func (l *batch) make(ctx context.Context, m *bredChild) error {
 	return fmt.Errorf("evolve: evaluating child %d of step %d: %w", c.Index, l.now.number, err)
 }
 
-// judging returns ctx for a Prepare or an Admit, which may ask a model through it. That call is an aside, and counted
-// even if the child comes to nothing.
+// judging returns ctx for a Prepare or an Admit, whose calls of models are asides, also of a child that fails.
 func (l *batch) judging(ctx context.Context) context.Context {
 	if l.step == nil {
 		return ctx
@@ -488,7 +456,7 @@ func (l *batch) judging(ctx context.Context) context.Context {
 	return llm.WithTrace(ctx, &llm.Trace{Ended: l.step.Judged})
 }
 
-// admitted takes in what a Prepare or an Admit returned, and reports whether the child goes on. An error ends the
+// admitted takes in what a Prepare or an Admit returned, and reports whether the child goes on, or what ends the
 // search.
 func (m *bredChild) admitted(why string, err error) (ok bool, ends error) {
 	switch {
@@ -504,9 +472,8 @@ func (m *bredChild) admitted(why string, err error) (ok bool, ends error) {
 	return why == "", nil
 }
 
-// sample returns the number of the sample that a child is scored by. Where scores are noisy it is the child's own and
-// not the next free one: which of two equal programs is evaluated first is chance, and a resumed run has to find the
-// score of each.
+// sample returns the number of the sample that a child is scored by. Where scores are noisy it is the child's own: of
+// two equal programs, which is evaluated first is chance, and a resumed run has to find the score of each.
 func (l *batch) sample(c *Child) int {
 	if l.Noise == nil {
 		return 0
@@ -521,7 +488,7 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 		s := l.step.Session(c.ID, m.model(l.Breeder), l.Task, l.sample(c), m.turn)
 		w := &Work{Seed: c.Seed, session: s}
 		program, m.recalled, err = s.Do(ctx, func(ctx context.Context) (string, error) { return m.brief.Make(ctx, w) })
-		if m.spent, m.asides = s.Spent(), callsOf(s.Made()); m.spent {
+		if m.spent = s.Spent(); m.spent {
 			m.call = s.ID()
 		}
 		if err != nil {

@@ -219,6 +219,12 @@ func TestJournalOfArmsThatDifferInBreadth(t *testing.T) {
 		{"an arm has another's", []evolve.Breadth{one, two, one}, []evolve.Breadth{one, two, two}, false},
 		{"two arms exchanged theirs", []evolve.Breadth{one, two}, []evolve.Breadth{two, one}, false},
 		{"one has none any more", []evolve.Breadth{one, one}, []evolve.Breadth{one, nil}, false},
+		{"a default", []evolve.Breadth{two}, []evolve.Breadth{breadth.Adaptive{Waste: 0.15}}, true},
+		{"another count", []evolve.Breadth{breadth.Adaptive{Better: true, Waste: 0.15}}, []evolve.Breadth{two}, false},
+		{"another value of time", []evolve.Breadth{two}, []evolve.Breadth{breadth.Adaptive{Second: 1}}, false},
+		{"another that begins alike", []evolve.Breadth{two}, []evolve.Breadth{one}, false},
+		{"none then", []evolve.Breadth{nil}, []evolve.Breadth{breadth.Adaptive{Min: 2}}, false},
+		{"none now", []evolve.Breadth{breadth.Adaptive{Min: 2}}, []evolve.Breadth{nil}, false},
 	} {
 		path := journalPath(t)
 		var err error
@@ -231,40 +237,6 @@ func TestJournalOfArmsThatDifferInBreadth(t *testing.T) {
 			target := -1.0 // reached from the start: no draw is compared
 			j := openJournal(t, path)
 			_, err = evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.UCB1{},
-				Budget: evolve.Budget{Target: &target}, Journal: j})
-			j.Close()
-		}
-		if tt.same && err != nil || !tt.same && (!errors.Is(err, journal.ErrDiverged) ||
-			!strings.Contains(err.Error(), "breadth")) {
-			t.Errorf("%s: %v", tt.reason, err)
-		}
-	}
-}
-
-// A journal belongs to the breadth with which it was begun.
-func TestJournalOfAnotherBreadth(t *testing.T) {
-	for _, tt := range []struct {
-		reason    string
-		then, now evolve.Breadth
-		same      bool
-	}{
-		{"the same again", breadth.Adaptive{}, breadth.Adaptive{Waste: 0.15}, true},
-		{"another count", breadth.Adaptive{Better: true, Waste: 0.15}, breadth.Adaptive{}, false},
-		{"another value of time", breadth.Adaptive{}, breadth.Adaptive{Second: 1}, false},
-		{"another that begins alike", breadth.Adaptive{}, breadth.Adaptive{Min: 2, Max: 2}, false},
-		{"none then", nil, breadth.Adaptive{Min: evolve.DefaultN}, false},
-		{"none now", breadth.Adaptive{Min: evolve.DefaultN}, nil, false},
-	} {
-		path := journalPath(t)
-		var err error
-		for _, b := range []evolve.Breadth{tt.then, tt.now} {
-			list, bad := evolve.GreedyArms(evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: climber, Breadth: b}, 2)
-			if bad != nil {
-				t.Fatal(bad)
-			}
-			target := -1.0 // reached from the start: no draw is compared
-			j := openJournal(t, path)
-			_, err = evolve.Run(t.Context(), evolve.Config{Arms: list, Policy: &bandit.UCB1{},
 				Budget: evolve.Budget{Target: &target}, Journal: j})
 			j.Close()
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
@@ -29,39 +30,35 @@ type Brief struct {
 	// child alone. An error ends the search. nil means the brief's Ask. It is called on a goroutine of the child's own,
 	// may evaluate as Admit may, and has to come to the same with the same results: a resumed run calls it again.
 	Prepare func(ctx context.Context, ask task.Ask) (now task.Ask, why string, err error)
-	// Parse reads the program out of a reply; nil means the task's own in Ask's Form, which may take a diff of the first
-	// parent.
+	// Parse reads the program out of a reply; nil means the task's own in Ask's Form, which may take a diff.
 	Parse func(reply string) (string, error)
 	// Make makes the child itself, in place of a call: a merge, a tuning, an agent's session. What it asks of models and
 	// evaluates is w's, so that it is on the books. nil means a call. It is called on a goroutine of the child's own. An
 	// error costs this child alone, unless the run cannot go on.
 	Make func(ctx context.Context, w *Work) (program string, err error)
-	// Admit is called before the child's evaluation is paid for. A why that is not "" refuses the program, which
-	// costs this child alone. An error ends the search. nil admits all. It is called on a goroutine of the
-	// child's own.
+	// Admit is called before the child's evaluation is paid for, on a goroutine of the child's own. A why that is not
+	// "" refuses the program, which costs this child alone. An error ends the search. nil admits all.
 	Admit func(ctx context.Context, program string) (why string, err error)
-	// Proposer is the number of the Breeder's proposer that the child is asked of, from 1; 0 means the one that
-	// [Breeder.Draw] drew for it, or that is drawn then.
+	// Proposer is the number of the proposer that is asked, from 1; 0 means the one of [Breeder.Draw], or drawn then.
 	Proposer int
 	// LLM is asked in place of the proposer's; nil means the proposer's.
 	LLM llm.LLM
 	// Seed is the request's; 0 means that of the child's place ([ChildSeed] of seed 0, n, the step and the index).
 	// Derive it from the search's seed and that place. Do not draw it: a draw depends on what was drawn before.
 	Seed     uint32
-	Parents  []int  // IDs, with the one that the child is made from first; the programs are in Ask.Parents
+	From     []int  // IDs of the parents, with the one that the child is made from first
 	Operator string // what makes the child, for the record; "" for a plain rewrite
 	// Labels say how else the child is made, by kind, for the record: "island", "selector". A search may add to them
 	// where the child stands ("cell"), until it has taken the child in. nil means none.
 	Labels map[string]string
 }
 
-// Of returns b for a child of parents, the one to be changed first: their programs for the prompt, and their IDs
-// for the record.
+// Of returns b for a child of parents, the one to be changed first: their programs and their IDs.
 func (b Brief) Of(parents ...Child) Brief {
-	b.Ask.Parents, b.Parents = nil, nil
+	b.Parents, b.From = nil, nil
 	for _, p := range parents {
-		b.Ask.Parents = append(b.Ask.Parents, p.Candidate)
-		b.Parents = append(b.Parents, p.ID)
+		b.Parents = append(b.Parents, p.Candidate)
+		b.From = append(b.From, p.ID)
 	}
 	return b
 }
@@ -80,17 +77,14 @@ func ChildSeed(seed uint32, n, generation, index int) uint32 {
 	return binary.BigEndian.Uint32(sum[:4])
 }
 
-// An Order says in which order a Breeder takes children in. The order decides which children the next brief
-// knows of, and so what the search finds.
+// An Order says in which order a Breeder takes children in, which decides what the next brief knows of.
 type Order int
 
 // The orders.
 const (
-	// ByIndex takes children in by index, so that nothing depends on which ends first: the same replies give
-	// the same result.
+	// ByIndex takes children in by index, so that the same replies give the same result.
 	ByIndex Order = iota
-	// AsTheyEnd takes each child in when it ends. Which ended first then decides what is asked for next. A
-	// journal records the order and repeats it.
+	// AsTheyEnd takes each child in when it ends, which decides what is asked for next. A journal repeats the order.
 	//
 	// It keeps more calls under way than ByIndex with the same window, where one slow child holds the window
 	// back. The price is a run that cannot be repeated from its seeds alone.
@@ -108,10 +102,9 @@ func (o Order) String() string {
 // Noise says what a search does about an evaluator that may score the same program differently. Every child is
 // evaluated then, by a sample of its own. The zero value has the defaults.
 //
-// A program is the mean of its samples. The best ones are kept, for each child some of them are scored again, and the
-// parent is the best mean. Otherwise a lucky score stays for ever, as the parent and as the result. Once the run is
-// over, its best is scored on fresh samples, which the search has not seen. All this is within Budget.Evaluations. See
-// docs/guide.md.
+// A program is the mean of its samples. The best are kept, for each child some of them are scored again, and the
+// parent is the best mean. Otherwise a lucky score stays for ever. Once the run is over, its best is scored on fresh
+// samples, which the search has not seen. All this is within Budget.Evaluations. See docs/guide.md.
 //
 // What it gains was measured with noise that is normal or has tails, and with timings of one machine. With a long
 // tail below, as timings have it, it gains a little less than scoring once does, and Student's interval of the fresh
@@ -155,9 +148,8 @@ func (n *Noise) WithDefaults() (*Noise, error) {
 //   - A panic in a task, a model or a hook is an error.
 //   - Which of several proposers makes a child is a bandit's, which learns from what became of their children.
 //
-// A search that embeds a Breeder has all methods of an [Arm] and a [Starter] but Step. The Breeder evaluates
-// the initial program, and knows the best child so far. One goroutine at a time calls it. Its fields must not
-// be changed between steps.
+// A search that embeds a Breeder has all methods of an [Arm] and a [Starter] but Step. One goroutine at a time calls
+// it. Its fields must not be changed between steps.
 type Breeder struct {
 	Task task.Task // required
 	LLM  llm.LLM   // required, unless every brief has a Make or an LLM, or every proposer one
@@ -172,12 +164,10 @@ type Breeder struct {
 	// reports false if nothing can be learned. Rewards are expected in [0, 1]. nil means by how much the child is better
 	// than its parent, as a part of the largest gain of the search so far, which is taken to shrink by 0.5 % a child.
 	Credit func(Child) (reward float64, ok bool)
-	// Shared has the policy also learn from the draws of other searches of the run, whose proposers have the same names,
-	// once their steps are over.
+	// Shared has the policy also learn from other searches' draws of proposers of the same names, when a step begins.
 	Shared bool
 	Seed   uint32 // addresses the draws of proposers; 0 is a seed like another
-	// From is the initial program with its score; nil means that the task's initial program is evaluated before
-	// the first step.
+	// From is the initial program with its score; nil means that the task's is evaluated before the first step.
 	From *eval.Candidate
 	// Window is how many children are under way at once; 0 means all of the step. One step of many children
 	// with a window is a steady-state search, because each child is briefed when another was taken in. With
@@ -187,18 +177,16 @@ type Breeder struct {
 	Order  Order // ByIndex is the default
 	// Strict says that a child that scores the same as the best does not take its place as a parent ([Made].Kept).
 	Strict bool
-	// Noise says that the evaluator may score the same program differently, and what is done about it. nil means that
-	// scores are exact: equal programs (but for white space at their end) are evaluated once in a run. The run sets
-	// evaluations aside for programs that are scored again. The search that embeds the Breeder has them scored with
-	// [Breeder.Rescore].
+	// Noise says that the evaluator may score the same program differently, and what is done about it; the search that
+	// embeds the Breeder calls [Breeder.Rescore]. nil means that scores are exact: equal programs (but for white space
+	// at their end) are evaluated once in a run.
 	Noise *Noise
 	// MaxFailures is how many calls in a row may fail (not time out) before the search ends; 0 means twice the
 	// children of a step, at least 32. Failed calls do not use up Budget.Calls, so an endpoint that fails every
 	// call would keep the run busy for ever. Calls that a journal recalls do not count. A run of which no call was ever
 	// answered ends sooner: after 6 failed attempts, once the calls under way have failed too.
 	MaxFailures int
-	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine that calls
-	// Breed.
+	// OnChild, if not nil, is called with each child as soon as it has ended, on the goroutine that calls Breed.
 	OnChild func(Child)
 
 	started bool
@@ -231,14 +219,7 @@ type breederStep struct {
 	err     error
 }
 
-var _ interface {
-	Start(context.Context, *Turn) error
-	Best() eval.Candidate
-	Done() bool
-} = (*Breeder)(nil)
-
-// validate reports a field that is wrong. Start calls it, because a Breeder is embedded as a literal and has no
-// constructor that could.
+// validate reports a field that is wrong, in Start: a Breeder is embedded as a literal and has no constructor.
 func (b *Breeder) validate() error {
 	switch {
 	case b.Task == nil:
@@ -292,10 +273,13 @@ func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
 	if b.started || b.err != nil {
 		return b.err
 	}
-	if b.From != nil {
-		b.initial = *b.From
-	} else if b.initial, b.err = start(ctx, turn, b.Task); b.err != nil {
-		return b.err
+	b.initial = b.Best()
+	if b.From == nil {
+		var err error
+		if b.initial.Result, err = turn.Evaluate(ctx, b.Task, b.initial.Program, 0); err != nil {
+			b.err = fmt.Errorf("evolve: evaluating the initial program of %s: %w", b.Task.Name(), err)
+			return b.err
+		}
 	}
 	b.best, b.started, b.proposing = b.initial, true, b.newProposing()
 	if n := b.noise(); n != nil && n.Rescore >= 0 {
@@ -310,8 +294,7 @@ func (b *Breeder) noise() *Noise {
 	return n
 }
 
-// Initial returns the initial program as the child with the ID 0, so that a search can use it as a parent like any
-// other. Before Start it has no score.
+// Initial returns the initial program as the child with the ID 0, a parent like any other; not scored before Start.
 func (b *Breeder) Initial() Child {
 	if b.started {
 		return Child{Candidate: b.initial}
@@ -319,8 +302,7 @@ func (b *Breeder) Initial() Child {
 	return Child{Candidate: b.Best()}
 }
 
-// takeIn keeps the best child so far. Ties keep the one that came first, so that by index the result does not
-// depend on which of two equal children ended first.
+// takeIn keeps the best child so far, of ties the first, so that by index it does not matter which of two ended first.
 func (b *Breeder) takeIn(c Child) {
 	if b.sampling != nil {
 		b.sampling.Child(c.Scored() && c.Result.Valid, c.Result.Score-b.best.Result.Score)
@@ -393,8 +375,7 @@ func (b *Breeder) Rescore(ctx context.Context, turn *Turn, best []eval.Candidate
 	return again, nil
 }
 
-// samples evaluates each program for the sample of the same index, as many at once as the search has had children
-// under way.
+// samples evaluates each program for the sample of the same index, as many at once as children were under way.
 func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, numbers []int) ([]eval.Result, []error) {
 	results, errs := make([]eval.Result, len(programs)), make([]error, len(programs))
 	slots := make(chan struct{}, max(1, b.widest))
@@ -404,24 +385,21 @@ func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, nu
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			errs[i] = errors.New("evolve: scoring a program again ended its goroutine") // stands if runtime.Goexit does
-			var err error
-			bad := fault.Guard("scoring a program again", func() {
+			errs[i] = guard("scoring a program again", func() (err error) {
 				results[i], err = turn.Evaluate(ctx, b.Task, program, numbers[i])
+				return err
 			})
-			errs[i] = cmp.Or(bad, err)
 		})
 	}
 	wg.Wait()
 	return results, errs
 }
 
-// firstFresh is the number of the first fresh sample of a program. Searches number samples from 0, and children's by
-// their seeds.
+// firstFresh is the number of the first fresh sample: searches number theirs from 0, and children's by their seeds.
 const firstFresh = 1 << 30
 
-// claim scores program on n fresh samples, and pools them. A run calls it with its best program once it is over: that
-// was chosen for its score, so the score claims too much. It returns what there is of the samples, and the error that
-// kept it from the others.
+// claim scores program on n fresh samples, and pools what it gets of them. A run calls it with its best program once
+// it is over: that was chosen for its score, so the score claims too much.
 func (b *Breeder) claim(ctx context.Context, turn *Turn, program string, n int) (eval.Result, error) {
 	numbers := make([]int, n)
 	for i := range numbers {
@@ -439,4 +417,60 @@ func (b *Breeder) claim(ctx context.Context, turn *Turn, program string, n int) 
 		return eval.Result{}, err
 	}
 	return eval.Pool(have...), err
+}
+
+// A Breadth decides how many children each step of a search makes. Many at once take the time of one, and those after
+// the first better one are wasted, as rewrites of a parent that is beaten. See docs/policies.md for which to use.
+//
+// One value may serve many searches at once, so it must be safe for concurrent use. A Breadth should print itself,
+// because a journal recognizes a run by it. One that has a method Validate() error is refused before the first step if
+// that returns an error. Package breadth has some to choose from.
+type Breadth interface {
+	// Children returns how many children the next step makes, in 1..MaxN. past holds the steps of the search, oldest
+	// first; it must not be changed or kept. The number depends on past alone, or a resumed run would decide
+	// otherwise. It must not read all of past, as it is called before each of perhaps 100,000 steps.
+	Children(past []Made) int
+}
+
+// Made is what a [Breadth] sees of a step that ended.
+type Made struct {
+	Children int // that were made, with a score or without; fewer than wished where the budget had no room for more
+	Better   int // of them: strictly better than the search's best when the step began
+	Kept     int // of them: better or, unless the search is strict, valid, as good, and no copy of the parent
+	// Elapsed is how long the step took, in whole milliseconds, in a resumed run as the journal has it.
+	Elapsed time.Duration
+}
+
+// A BreadthFunc is a func as a [Breadth]. It prints as its type, so a journal cannot tell two of them apart.
+type BreadthFunc func(past []Made) int
+
+// Children returns f(past).
+func (f BreadthFunc) Children(past []Made) int { return f(past) }
+
+var _ Breadth = BreadthFunc(nil)
+
+// validBreadth returns what is wrong with the fields of a Breadth that can say so, as those of package breadth
+// can. What is wrong with another shows when it is asked.
+func validBreadth(b Breadth) error {
+	if v, ok := b.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
+// widthOf asks b how many children the next step makes. An error names b: it panicked, or the number is out of
+// range. The number is not mended, because a mistake of that kind would decide what a run costs.
+func widthOf(b Breadth, past []Made) (n int, err error) {
+	if err := validBreadth(b); err != nil {
+		return 0, err
+	}
+	name := nameOf(b)
+	if bad := fault.Guard("Breadth "+name, func() { n = b.Children(past) }); bad != nil {
+		return 0, bad
+	}
+	if n < 1 || n > MaxN {
+		return 0, fmt.Errorf("evolve: Breadth %s asks for %d children in step %d: need at least 1, and at most %d",
+			name, n, len(past)+1, MaxN)
+	}
+	return n, nil
 }

@@ -62,16 +62,12 @@ func TestBriefsFollowTakes(t *testing.T) {
 	for _, order := range []evolve.Order{evolve.ByIndex, evolve.AsTheyEnd} {
 		synctest.Test(t, func(t *testing.T) {
 			b := &evolve.Breeder{Task: newNumbers(t, "0"), LLM: shuffled(3), Window: window, Order: order}
-			start, err := evolve.StartOf(t.Context(), b.Task)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var taken []int
-			_, err = b.Breed(t.Context(), nil, n, func(i int) evolve.Brief {
+			_, err := b.Breed(t.Context(), nil, n, func(i int) evolve.Brief {
 				if len(taken) != max(0, i+1-window) {
 					t.Errorf("%v: child %d is briefed after %d were taken in, want %d", order, i, len(taken), max(0, i+1-window))
 				}
-				return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{start}}, Seed: evolve.ChildSeed(1, n, 0, i)}
+				return evolve.Brief{Seed: evolve.ChildSeed(1, n, 0, i)}.Of(b.Initial())
 			}, func(c evolve.Child) {
 				if order == evolve.ByIndex && c.Index != len(taken) {
 					t.Errorf("child %d is taken in after %d", c.Index, len(taken))

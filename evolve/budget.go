@@ -1,14 +1,16 @@
 package evolve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"strconv"
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/costs"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
@@ -33,19 +35,17 @@ const (
 // Tokens, FLOPs and Money are held against the cap on new tokens that a request carries. An endpoint that gives more
 // makes the run pass them by the excess. The results of package report name such an endpoint.
 //
-// Calls that earlier incarnations of the run abandoned count. What calls cost that were lost when a process was killed
-// is not known, and does not (see [Result.Earlier]).
+// Calls that earlier incarnations abandoned count, those lost when a process was killed do not (see [Result.Earlier]).
 //
 // A run with a journal that Calls, Stalls, Tokens, FLOPs, Money, EvalTime or WallTime ended can go on: give [Run] the
 // same configuration with that one limit larger. A last generation that was made with fewer children stays so. The other
 // limits decide what is searched, or its scores, so a run that they ended is over.
 type Budget struct {
-	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child, however many
-	// attempts it took, and one for each call beside the children ([Generation.Asides]). Calls that end
-	// without an answer (timed out, failed) do not count. A generation that does not fit whole is made with
-	// as many children as there is room for, with the calls that evaluators and gates are expected to make for each: as
-	// many as for a program so far, rounded up. A run ends when no such child fits, and then a few calls may be left.
-	// 0 means no limit.
+	// Calls is the number of model calls that bring an answer, T·N in the paper: one per child, however many attempts
+	// it took, and one for each call beside the children ([Generation.Asides]). A generation that does not fit whole
+	// is made with as many children as there is room for, with the calls that evaluators and gates are expected to
+	// make for each: the mean so far, rounded up. A run ends when no such child fits, and then a few calls may be
+	// left. 0 means no limit.
 	Calls int
 	// Evaluations is the number of evaluations made. A program that is scored from memory takes none. No more children
 	// are asked for than can be evaluated. 0 means no limit.
@@ -63,10 +63,9 @@ type Budget struct {
 	// child, so the cap has to be larger than for pulls of N.
 	RoundsPerArm int
 
-	// Tokens limits prompt and completion tokens together, FLOPs the operations as package flops
-	// counts them in the worst case, Money what the tokens cost at the models' prices. All three
-	// count every attempt, and an answer without usage as the most it can have cost. 0 means no
-	// limit; a limit needs Models.
+	// Tokens limits prompt and completion tokens, FLOPs the operations as package flops counts them in the worst case,
+	// Money what the tokens cost at the models' prices. All three count every attempt, and an answer without usage as
+	// the most it can have cost. 0 means no limit; a limit needs Models.
 	Tokens int64
 	FLOPs  float64
 	Money  float64
@@ -79,9 +78,8 @@ type Budget struct {
 	// slot of an [eval.Limit]; 0 means no limit. EvalWorst is needed with EvalTime, as it is what each
 	// evaluation sets aside. An evaluation that takes longer is cut off, and its program is invalid.
 	//
-	// A step is granted no more children than can probably be evaluated: 1 + (left − EvalWorst)/e, with
-	// e = (sum + EvalWorst)/(n + 1) for n children so far whose evaluations took a sum. The run ends when less
-	// than EvalWorst is left.
+	// A step is granted no more children than can probably be evaluated: 1 + (left − EvalWorst)/e, with e = (sum +
+	// EvalWorst)/(n + 1) for n children so far that took sum. The run ends when less than EvalWorst is left.
 	EvalTime, EvalWorst time.Duration
 	// WallTime limits the time of the run over all its incarnations. What is under way then is abandoned. 0 means no limit.
 	WallTime time.Duration
@@ -98,57 +96,47 @@ type Budget struct {
 // wallTime is the field of the Budget that limits the time of a run.
 const wallTime = "WallTime"
 
-// stalls returns how many attempts may stall, and whether there is a limit.
-func (b Budget) stalls() (most int, limited bool) {
+// stalls returns how many attempts may stall, 0 without a limit.
+func (b Budget) stalls() int {
 	switch {
-	case b.Stalls < 0:
-		return 0, false
+	case b.Stalls < 0, b.Stalls == 0 && b.Calls == 0:
+		return 0
 	case b.Stalls > 0:
-		return b.Stalls, true
+		return b.Stalls
 	}
-	return max(b.Calls/10, DefaultStalls), b.Calls > 0
+	return max(b.Calls/10, DefaultStalls)
 }
 
 func (b Budget) validate() error {
-	for _, l := range limits {
-		if err := checkLimit(l.Name, l.value(b)); err != nil {
-			return err
+	ends := b.Target != nil
+	worst := limit{Limit: Limit{Name: "EvalWorst"}, most: b.EvalWorst.Seconds()}
+	for _, l := range append(b.limits(books.Amounts{}), worst) {
+		if !(l.most >= 0) || math.IsInf(l.most, 0) {
+			return fmt.Errorf("evolve: Budget.%s is %v: need 0 for no limit, or more", l.Name, l.most)
 		}
+		ends = ends || l.ends && l.most > 0
 	}
-	if err := checkLimit("EvalWorst", b.EvalWorst.Seconds()); err != nil {
-		return err
-	}
-	if !b.limited() {
-		return errNoLimit
+	if !ends {
+		return errors.New("evolve: Budget has no limit: set Calls, Rounds or another")
 	}
 	return b.validateModels()
-}
-
-func checkLimit(name string, value float64) error {
-	if !(value >= 0) || math.IsInf(value, 0) {
-		return fmt.Errorf("evolve: Budget.%s is %v: need 0 for no limit, or more", name, value)
-	}
-	return nil
-}
-
-// limited reports whether a limit makes the run end.
-func (b Budget) limited() bool {
-	return b.Target != nil || slices.ContainsFunc(limits, func(l limit) bool { return l.ends && l.value(b) > 0 })
 }
 
 // fingerprint returns each limit by its field's name, as it is in force and not as it was given.
 func (b Budget) fingerprint() journal.Fingerprint {
 	f := journal.Fingerprint{"Budget.EvalWorst": orNone(b.EvalWorst)}
-	for _, l := range limits {
-		if text := l.printed(b); text != "" {
-			f["Budget."+l.Name] = text
+	for _, l := range b.limits(books.Amounts{}) {
+		if l.most > 0 || !l.allowance() { // journals of runs that tune nothing do not name that limit
+			f["Budget."+l.Name] = l.printed()
 		}
+	}
+	if b.Target != nil {
+		f["Budget.Target"] = fmt.Sprint(*b.Target)
 	}
 	return f
 }
 
-// validateModels checks that the most a call may cost can be computed. If it could not, a limit on cost would set
-// nothing aside and hold nothing.
+// validateModels checks that the most a call may cost is known, without which a limit on cost would hold nothing.
 func (b Budget) validateModels() error {
 	switch {
 	case (b.Tokens > 0 || b.FLOPs > 0 || b.Money > 0) && len(b.Models) == 0:
@@ -168,41 +156,34 @@ func (b Budget) validateModels() error {
 	return nil
 }
 
-var errNoLimit = errors.New("evolve: Budget has no limit: set Calls, Rounds or another")
-
 // coreLimits returns the limits that depend on outcomes alone, which the core keeps. The ledger keeps the others.
 func (b Budget) coreLimits() allocation.Limits {
-	l := allocation.Limits{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: -1, Rounds: b.Rounds,
+	return allocation.Limits{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: cmp.Or(b.stalls(), -1), Rounds: b.Rounds,
 		RoundsPerArm: b.RoundsPerArm, Patience: b.Patience, Target: b.Target}
-	if most, limited := b.stalls(); limited {
-		l.Stalls = most
-	}
-	return l
 }
 
 // newLedger returns the ledger of a run, which keeps so much of the limits for what comes when the run is over.
 func newLedger(b Budget, kept ledger.Amounts) *ledger.Ledger {
-	most, limited := b.stalls()
-	if !limited {
-		most = -1
-	}
-	return ledger.New(ledger.Limits{Passed: b.passed, Stalls: most, Shown: b.shown(), Prices: b.Models}, kept)
+	limits := ledger.Limits{Passed: b.passed, Stalls: cmp.Or(b.stalls(), -1), Shown: b.shown(), Prices: b.Models}
+	return ledger.New(limits, kept)
 }
 
 // Fits returns an error unless the limits have room for this request, in the worst case at the cheapest of Models.
 func (b Budget) Fits(req llm.Request) error {
 	least := ledger.Prices(b.Models).Least(ledger.SizeOf(req))
-	if l := limitNamed(b.passed(least)); l.Name != "" {
-		return fmt.Errorf("evolve: Budget.%s is %v: one call may cost %.6g", l.Name, l.value(b), l.Amount(least))
+	for _, l := range b.limits(least) {
+		if l.passed() {
+			return fmt.Errorf("evolve: Budget.%s is %v: one call may cost %.6g", l.Name, l.most, l.spent)
+		}
 	}
 	return nil
 }
 
 // passed returns the first limit of the table that the amounts would pass, or "".
 func (b Budget) passed(a ledger.Amounts) string {
-	for i := range limits {
-		if row := &limits[i]; row.passed != nil && row.passed(b, a) {
-			return row.Name
+	for _, l := range b.limits(a) {
+		if l.passed() {
+			return l.Name
 		}
 	}
 	return ""
@@ -210,8 +191,7 @@ func (b Budget) passed(a ledger.Amounts) string {
 
 // shown returns the limits of what is summed, for readers of the journal and observers.
 func (b Budget) shown() books.Amounts {
-	stalls, _ := b.stalls()
-	return books.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: stalls, Tokens: b.Tokens,
+	return books.Amounts{Calls: b.Calls, Evaluations: b.Evaluations, Stalls: b.stalls(), Tokens: b.Tokens,
 		FLOPs: b.FLOPs, Money: b.Money, EvalTime: b.EvalTime, TuneEvaluations: b.TuneEvaluations}
 }
 
@@ -221,24 +201,16 @@ type Limit struct {
 	Counts string // the heading of its amount on a page; "" for a limit whose amount is not shown
 	Unit   string // of the amount; "" for money, which has what unit the prices have
 	Ended  string // what is said of a run that it ended; "" where it ends none, or another reason is given
-
-	amount func(books.Amounts) float64 // nil where a journal has none
 }
 
 // Amount returns what a has of what the limit counts, of a time the seconds. It is 0 for limits of which a journal sums
 // nothing: Rounds, RoundsPerArm, WallTime, Patience and Target.
-func (l Limit) Amount(a books.Amounts) float64 {
-	if l.amount == nil {
-		return 0
-	}
-	return l.amount(a)
-}
+func (l Limit) Amount(a books.Amounts) float64 { return Budget{}.limit(l.Name, a).spent }
 
 // Limits returns the limits of a [Budget]. Of those that what is spent would pass at once, a run names the first.
-func Limits() []Limit {
-	list := make([]Limit, len(limits))
-	for i, l := range limits {
-		list[i] = l.Limit
+func Limits() (list []Limit) {
+	for _, l := range (Budget{}).limits(books.Amounts{}) {
+		list = append(list, l.Limit)
 	}
 	return list
 }
@@ -248,12 +220,12 @@ func Limits() []Limit {
 // [books.Amounts] with its sums there, and Budget.shown.
 type limit struct {
 	Limit
-	value   func(Budget) float64              // as it is given: 0 where there is none
-	printed func(Budget) string               // as it is in force, in a fingerprint; "" leaves it out
-	passed  func(Budget, ledger.Amounts) bool // whether the amounts pass it; nil where no amount is set aside for it
+	most  float64 // as it is in force, of a time the seconds; 0 where there is none
+	spent float64 // in the same unit; 0 for what is not summed
 
-	// ends says that a run with this limit alone ends.
-	ends bool
+	summed   bool // its amounts are set aside before they are spent, and must not pass it
+	ends     bool // a run with this limit alone ends
+	fraction bool // it is no whole number
 	// raisable limits end a run from without. A run that one of them ended goes on with a larger one as if it had only
 	// paused, but for generations that it left no room for. The others decide what is searched.
 	raisable bool
@@ -261,147 +233,109 @@ type limit struct {
 	even bool
 }
 
-// limits are in the order in which they are looked at.
-var limits = []limit{
-	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls",
-			Ended: "the budget of answered calls left no room for another child"}},
-		func(b Budget) int { return b.Calls }, func(a ledger.Amounts) int { return a.Calls }),
-	summed(limit{ends: true, even: true,
-		Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations",
-			Ended: "the budget of evaluations left no room for another"}},
-		func(b Budget) int { return b.Evaluations }, func(a ledger.Amounts) int { return a.Evaluations }),
-	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens",
-			Ended: "the budget of tokens left no room for another call"}},
-		func(b Budget) int64 { return b.Tokens }, func(a ledger.Amounts) int64 { return a.Tokens }),
-	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs",
-			Ended: "the budget of FLOPs left no room for another call"}},
-		func(b Budget) float64 { return b.FLOPs }, func(a ledger.Amounts) float64 { return a.FLOPs }),
-	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money left no room for another call"}},
-		func(b Budget) float64 { return b.Money }, func(a ledger.Amounts) float64 { return a.Money }),
-	summed(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s",
-			Ended: "the time for evaluations left no room for another"}},
-		func(b Budget) time.Duration { return b.EvalTime }, func(a ledger.Amounts) time.Duration { return a.EvalTime }),
-	tuneEvaluations(),
-	plain(limit{ends: true, raisable: true,
-		Limit: Limit{Name: "WallTime", Counts: "Time", Unit: "s", Ended: "the time was over"}},
-		func(b Budget) time.Duration { return b.WallTime }),
-	stalls(),
-	plain(limit{ends: true,
-		Limit: Limit{Name: "Rounds", Counts: "Rounds", Unit: "rounds", Ended: "the rounds of the budget were used up"}},
-		func(b Budget) int { return b.Rounds }),
-	plain(limit{ends: true, Limit: Limit{Name: "RoundsPerArm"}},
-		func(b Budget) int { return b.RoundsPerArm }),
-	plain(limit{ends: true,
-		Limit: Limit{Name: "Patience", Ended: "it found nothing better for as long as its patience lasts"}},
-		func(b Budget) int { return b.Patience }),
-	target(),
-}
-
-// number is what limits and amounts are counted in.
-type number interface {
-	int | int64 | float64 | time.Duration
-}
-
-// plain completes a row whose limit is held against no amount that is set aside.
-func plain[T number](l limit, of func(Budget) T) limit {
-	l.value = func(b Budget) float64 { return inSeconds(of(b)) }
-	l.printed = func(b Budget) string { return orNone(of(b)) }
-	return l
-}
-
-// summed completes a row whose amounts are set aside before they are spent. 0 means no limit.
-func summed[T number](l limit, of func(Budget) T, amount func(ledger.Amounts) T) limit {
-	l = plain(l, of)
-	l.passed = func(b Budget, a ledger.Amounts) bool {
-		most, sum := of(b), amount(a)
-		if _, fraction := any(most).(float64); fraction {
-			return most > 0 && float64(sum) > float64(most)*(1+slack)
-		}
-		return most > 0 && sum > most
-	}
-	l.amount = func(a books.Amounts) float64 { return inSeconds(amount(a)) }
-	return l
-}
-
-// tuneEvaluations is a limit of which 0 means none at all. Journals of runs that tune nothing do not name it.
-func tuneEvaluations() limit {
-	l := summed(limit{Limit: Limit{Name: "TuneEvaluations", Counts: "Tune evaluations", Unit: "evaluations"}},
-		func(b Budget) int { return b.TuneEvaluations }, func(a ledger.Amounts) int { return a.TuneEvaluations })
-	l.passed = func(b Budget, a ledger.Amounts) bool { return a.TuneEvaluations > max(b.TuneEvaluations, 0) }
-	l.printed = func(b Budget) string {
-		if b.TuneEvaluations == 0 {
-			return ""
-		}
-		return fmt.Sprint(b.TuneEvaluations)
-	}
-	return l
-}
-
-// stalls is a limit that has a default, of which negative means none, and for which nothing is set aside. It does
-// not end a run: one without a stall would go on for ever.
-func stalls() limit {
-	l := limit{
-		Limit: Limit{Name: "Stalls", Counts: "Stalls", Unit: "attempts",
+// limits returns the table of limits in the order in which they are looked at: those of b, with what is spent of each.
+// Stalls does not end a run, as one without a stall would go on for ever, and the ledger keeps it apart, since nothing
+// is set aside for it. Target may be any number and is not held against an amount.
+func (b Budget) limits(spent books.Amounts) []limit {
+	return []limit{
+		{Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls",
+			Ended: "the budget of answered calls left no room for another child"},
+			most: float64(b.Calls), spent: float64(spent.Calls), summed: true, ends: true, raisable: true},
+		{Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations",
+			Ended: "the budget of evaluations left no room for another"},
+			most: float64(b.Evaluations), spent: float64(spent.Evaluations), summed: true, ends: true, even: true},
+		{Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens",
+			Ended: "the budget of tokens left no room for another call"},
+			most: float64(b.Tokens), spent: float64(spent.Tokens), summed: true, ends: true, raisable: true},
+		{Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs",
+			Ended: "the budget of FLOPs left no room for another call"},
+			most: b.FLOPs, spent: spent.FLOPs, fraction: true, summed: true, ends: true, raisable: true},
+		{Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money left no room for another call"},
+			most: b.Money, spent: spent.Money, fraction: true, summed: true, ends: true, raisable: true},
+		{Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: seconds,
+			Ended: "the time for evaluations left no room for another"},
+			most: b.EvalTime.Seconds(), spent: spent.EvalTime.Seconds(), summed: true, ends: true, raisable: true},
+		{Limit: Limit{Name: "TuneEvaluations", Counts: "Tune evaluations", Unit: "evaluations"},
+			most: float64(b.TuneEvaluations), spent: float64(spent.TuneEvaluations), summed: true},
+		{Limit: Limit{Name: "WallTime", Counts: "Time", Unit: seconds, Ended: "the time was over"},
+			most: b.WallTime.Seconds(), ends: true, raisable: true},
+		{Limit: Limit{Name: "Stalls", Counts: "Stalls", Unit: "attempts",
 			Ended: "more attempts stalled than the budget allows"},
-		value: func(b Budget) float64 { return float64(max(b.Stalls, 0)) },
-		printed: func(b Budget) string {
-			if most, limited := b.stalls(); limited {
-				return fmt.Sprint(most)
-			}
-			return noLimit
-		},
-		raisable: true,
-	}
-	l.amount = func(a books.Amounts) float64 { return float64(a.Stalls) }
-	return l
-}
-
-// target is a limit that may be any number.
-func target() limit {
-	return limit{
-		Limit: Limit{Name: "Target"},
-		value: func(Budget) float64 { return 0 },
-		printed: func(b Budget) string {
-			if b.Target == nil {
-				return noLimit
-			}
-			return fmt.Sprint(*b.Target)
-		},
+			most: float64(b.stalls()), spent: float64(spent.Stalls), raisable: true},
+		{Limit: Limit{Name: "Rounds", Counts: "Rounds", Unit: "rounds", Ended: "the rounds of the budget were used up"},
+			most: float64(b.Rounds), ends: true},
+		{Limit: Limit{Name: "RoundsPerArm"}, most: float64(b.RoundsPerArm), ends: true},
+		{Limit: Limit{Name: "Patience", Ended: "it found nothing better for as long as its patience lasts"},
+			most: float64(b.Patience), ends: true},
+		{Limit: Limit{Name: "Target"}},
 	}
 }
 
-// limitNamed returns the row of a name, or one of which nothing holds.
-func limitNamed(name string) limit {
-	if i := slices.IndexFunc(limits, func(l limit) bool { return l.Name == name }); i >= 0 {
-		return limits[i]
+// limit returns the row of a name, or one of which nothing holds.
+func (b Budget) limit(name string, spent books.Amounts) limit {
+	for _, l := range b.limits(spent) {
+		if l.Name == name {
+			return l
+		}
 	}
 	return limit{}
 }
+
+// seconds is the unit of limits on time.
+const seconds = "s"
 
 // slack is the rounding error allowed to sums of floating-point numbers, relative to their limit. The sum depends
 // on the order in which calls end. Without slack a budget for exactly n calls might have room for n - 1.
 const slack = 1e-12
 
-// inSeconds returns v as a number, of a time the seconds.
-func inSeconds[T number](v T) float64 {
-	if d, ok := any(v).(time.Duration); ok {
-		return d.Seconds()
+// allowance reports whether 0 means none at all: a limit that ends nothing allows what it counts.
+func (l limit) allowance() bool { return l.summed && !l.ends }
+
+// passed reports whether what is spent passes the limit.
+func (l limit) passed() bool {
+	most := l.most
+	if l.fraction {
+		most *= 1 + slack
 	}
-	return float64(v)
+	return l.summed && (most > 0 || l.allowance()) && l.spent > most
 }
 
 // noLimit stands in a fingerprint for a limit that is not set.
 const noLimit = "none"
 
-// orNone prints a limit for which 0 means that there is none.
-func orNone[T number](limit T) string {
-	if limit == 0 {
+// printed returns the limit as it stands in a fingerprint.
+func (l limit) printed() string {
+	switch {
+	case l.most == 0:
+		return noLimit
+	case l.Unit == seconds:
+		return orNone(time.Duration(math.Round(l.most * float64(time.Second))))
+	case l.fraction:
+		return fmt.Sprint(l.most)
+	}
+	return strconv.FormatFloat(l.most, 'f', -1, 64)
+}
+
+// orNone prints a limit on time, of which 0 means that there is none.
+func orNone(d time.Duration) string {
+	if d == 0 {
 		return noLimit
 	}
-	return fmt.Sprint(limit)
+	return d.String()
+}
+
+// costs returns what a call of each arm is expected to cost, as [bandit.Round.Costs] has it, in the unit of the limit
+// of which the largest share is spent: of those that one call may use up more of than another, in the order of the
+// table. It returns nil without such a limit, or where most is spent of one that every call uses up alike.
+func (b Budget) costs(l *costs.Learner) []float64 {
+	scarcest, most := limit{}, 0.0
+	for _, row := range b.limits(l.Spent()) {
+		if share := row.spent / row.most; row.summed && row.ends && row.most > 0 && share > most {
+			scarcest, most = row, share
+		}
+	}
+	if most == 0 || scarcest.even {
+		return nil
+	}
+	return l.Costs(scarcest.Amount)
 }

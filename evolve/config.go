@@ -4,9 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -22,9 +29,8 @@ type Config struct {
 	Reward func(Generation) float64
 	// InFlight is how many arms are advanced at once, each by at most one pull; 0 means 1.
 	//
-	// With more than 1 the order of draws depends on which step ends first. A slot of an [llm.Limit] can
-	// still stand idle then, because the arms in flight only wait for their slowest replies. In that case one
-	// more arm is drawn, up to twice InFlight.
+	// With more than 1 the order of draws depends on which step ends first. Where a slot of an [llm.Limit] stands idle
+	// all the same, as the arms in flight wait for slow replies, one more arm is drawn, up to twice InFlight.
 	InFlight int
 	Seed     uint64 // of the draws; 0 is a seed like another
 	// Grace is how long calls that are under way may go on once the context has ended; 0 means not at all.
@@ -34,19 +40,17 @@ type Config struct {
 	// those of earlier incarnations back. nil means that the run cannot be resumed. There is nothing else to
 	// wire: what arms ask through their [Turn] is recorded.
 	Journal *journal.Journal
-	// ValidStart says that an arm must not begin with a program that was evaluated and is invalid. If one does,
-	// the run ends with [ErrInvalidStart] before a model is asked. Without ValidStart the run goes on, and any
-	// valid child is better than such a program.
+	// ValidStart says that an arm must not begin with a program that is invalid. If one does, the run ends with
+	// [ErrInvalidStart] before a model is asked. Otherwise any valid child is better than such a program.
 	ValidStart bool
 	// Audit has a second evaluator score the best of each step; nil means that there is none.
 	Audit *Audit
-	// Observer is called with every event, in order, on Run's goroutine; nil means nobody. The run waits until
-	// it returns, so it must not wait for the run.
+	// Observer is called with every event, in order, on Run's goroutine, so it must not wait for the run; nil for
+	// none.
 	Observer func(Event)
 }
 
-// ErrInvalidStart says that an arm begins with an invalid program, and [Config.ValidStart] forbids that. The
-// reason is in the Start of the arm's result.
+// ErrInvalidStart says that an arm begins with an invalid program, which [Config.ValidStart] forbids.
 var ErrInvalidStart = errors.New("an arm begins with an invalid program")
 
 // withDefaults returns c with its defaults filled in. Only with one arm has the policy a default: with several
@@ -100,4 +104,116 @@ func (c Config) validate() error {
 		return err
 	}
 	return c.Budget.validate()
+}
+
+// fingerprint returns what decides the run, as far as that can be printed. A func such as Reward cannot, but rewards
+// are compared in replay. Grace and Observer decide nothing.
+func (c Config) fingerprint() journal.Fingerprint {
+	f := c.Budget.fingerprint()
+	f["policy"], f["seed"] = nameOf(c.Policy), fmt.Sprint(c.Seed)
+	f["arms"], f["in_flight"] = fmt.Sprint(len(c.Arms)), fmt.Sprint(c.InFlight)
+	if b := breadths(c.Arms); b != "" { // not without one, so that older journals still fit
+		f["breadth"] = b
+	}
+	if slices.ContainsFunc(c.Arms, takesTies) { // older journals, without the word, are of strict searches
+		f["ties"] = "taken"
+	}
+	if p := proposersOf(c.Arms); p != "" { // not of one, so that older journals still fit
+		f["proposers"] = p
+	}
+	if c.Audit != nil {
+		f["audit"] = fmt.Sprintf("%v, demote %v", second{c.Audit.By}, c.Audit.Demote)
+	}
+	return f
+}
+
+// breadths returns the breadth of the arms, "" for none, and where they differ that of each in a list: arms that
+// exchange theirs are another run. Of an arm without a method Breadth the calls that it was granted are compared in
+// replay.
+func breadths(arms []Arm) string {
+	names := make([]string, len(arms))
+	for i, arm := range arms {
+		if a, ok := arm.(interface{ Breadth() Breadth }); ok && a.Breadth() != nil {
+			names[i] = nameOf(a.Breadth())
+		}
+	}
+	if len(slices.Compact(slices.Clone(names))) == 1 {
+		return names[0]
+	}
+	return "[" + strings.Join(names, "; ") + "]"
+}
+
+// proposersOf returns the proposers of the arms that say so, each list once.
+func proposersOf(arms []Arm) string {
+	var lists []string
+	for _, arm := range arms {
+		if a, ok := arm.(interface{ proposers() string }); ok && a.proposers() != "" {
+			lists = append(lists, a.proposers())
+		}
+	}
+	slices.Sort(lists)
+	return strings.Join(slices.Compact(lists), "; ")
+}
+
+// takesTies reports whether arm is a greedy search that is not Strict. One that embeds it may take in other children.
+func takesTies(arm Arm) bool {
+	g, ok := as[*Greedy](arm)
+	return ok && !g.cfg.Strict
+}
+
+// nameOf returns what the String method of a policy or an arm does, or else its type. Without that method its fields
+// would be printed, among them pointers, which differ from process to process, so no run with it could be resumed.
+func nameOf(v any) string {
+	if s, ok := v.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// raises reports whether now differs from then in one field alone: the limit of the given name, which can be
+// raised and is larger. With more calls more of them may stall.
+func raises(limit string, then, now journal.Fingerprint) bool {
+	if !(Budget{}).limit(limit, books.Amounts{}).raisable {
+		return false
+	}
+	name := "Budget." + limit
+	but := maps.Clone(now)
+	but[name] = then[name]
+	if stalls := "Budget.Stalls"; limit == "Calls" && limitOf(now[stalls]) >= limitOf(then[stalls]) {
+		but[stalls] = then[stalls] // its default is a part of the calls
+	}
+	return maps.Equal(then, but) && limitOf(now[name]) > limitOf(then[name])
+}
+
+// limitOf returns the number of a limit in a fingerprint, in seconds if it is a time. For other text it returns
+// NaN: it compares as false with everything, so such a limit is never taken for a larger one.
+func limitOf(text string) float64 {
+	if text == noLimit {
+		return math.Inf(1)
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return d.Seconds()
+	}
+	if v, err := strconv.ParseFloat(text, 64); err == nil {
+		return v
+	}
+	return math.NaN()
+}
+
+// ranBy returns what a journal says of the run beside what is compared: its models and arms, and the limits.
+func (c Config) ranBy() (models []record.Model, arms []record.Arm, l *books.Ledger) {
+	for _, m := range c.Budget.Models {
+		m = m.WithDefaults()
+		models = append(models, record.Model{Key: m.Key, Name: m.Name, ActiveParams: m.ActiveParams,
+			Price: (*record.Price)(m.Price)})
+	}
+	for _, a := range c.Arms {
+		arm := record.Arm{Name: nameOf(a)}
+		if s, ok := a.(interface{ Seed() uint32 }); ok {
+			seed := s.Seed()
+			arm.Seed = &seed
+		}
+		arms = append(arms, arm)
+	}
+	return models, arms, &books.Ledger{Limit: c.Budget.shown()}
 }

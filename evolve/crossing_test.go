@@ -46,7 +46,7 @@ func (c *crossing) brief(i int) evolve.Brief {
 	return evolve.Brief{
 		Ask: task.Ask{Parents: []eval.Candidate{a.Candidate, b.Candidate},
 			Instruction: "Combine the two programs into a better one."},
-		Parents: []int{a.ID, b.ID}, Operator: "crossover", Seed: seed,
+		From: []int{a.ID, b.ID}, Operator: "crossover", Seed: seed,
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
@@ -34,15 +33,15 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	d.scored += max(len(o.gen.Children), out.Calls)
 	for _, c := range o.gen.Children {
 		if c.Proposer != "" && len(d.cfg.Arms) > 1 {
-			d.shared.lessons = append(d.shared.lessons, lessonOf(p.Arm, c, d.cfg.Budget.Models))
+			spent := spentOn(c, d.cfg.Budget.Models)
+			d.shared.lessons = append(d.shared.lessons, lesson{p.Arm, c.Proposer, c.Propensity, c.Credit, spent})
 		}
 	}
 	d.judge(&o)
 	d.fail(ctx, d.untold(o))
 	report, err := d.core.Take(out)
 	if !report {
-		// Also if the step was whole and the run stopped before: whether the step ended just before the stop or
-		// just after is chance, and a journal does not tell.
+		// Also if a whole step ended when the run had stopped: which came first is chance, and no journal tells.
 		o.gen.Partial = true
 		d.res.Arms[p.Arm].Generations[round.Generation].Partial = true
 	}
@@ -60,14 +59,21 @@ func (d *driver) take(ctx context.Context, o outcome) {
 	}
 }
 
-// complete fills in what an arm left out of a generation that failed: its index and its best. Without a best the
-// result would have lost the arm's. It also fills in how long a step took whose end is in the file.
+// complete fills in what an arm left out of a generation, and from the file how long a step took that ended then.
 func (d *driver) complete(o *outcome) {
 	arm := &d.res.Arms[o.pull.Arm]
-	if o.gen.Best.Program == "" {
-		o.gen.Before, o.gen.Best = arm.Best, arm.Best
-	}
 	o.gen.Index = cmp.Or(o.gen.Index, len(arm.Generations)+1)
+	if o.gen.Before.Program == "" {
+		o.gen.Before = arm.Best
+	}
+	if o.gen.Best.Program == "" {
+		o.gen.Best = o.gen.Before
+		for _, c := range o.gen.Children {
+			if c.Scored() && c.Better(o.gen.Best) {
+				o.gen.Best = c.Candidate
+			}
+		}
+	}
 	if o.pull.past.Ended {
 		o.gen.Elapsed = o.pull.past.Took // not the time that reading it took
 	}
@@ -98,9 +104,8 @@ func (d *driver) report(p pull, round *Round, o outcome) {
 }
 
 // reward computes the reward of a step and tells the policy.
-func (d *driver) reward(p pull, round *Round, gen Generation) (err error) {
-	// A negated loss of 0 is -0. JSON keeps no such difference where 0 is left out, so the comparison of two equal
-	// runs would find -0 and 0. Adding 0 makes it 0.
+func (d *driver) reward(p pull, round *Round, gen Generation) error {
+	// A negated loss of 0 is -0, which JSON leaves out like 0, so that equal runs would differ. Adding 0 makes it 0.
 	if err := fault.Guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil {
 		return err
 	}
@@ -108,14 +113,13 @@ func (d *driver) reward(p pull, round *Round, gen Generation) (err error) {
 		d.warned = true
 		slog.Warn("evolve: a reward outside of [0, 1], where the policy expects it: see bandit.Rescale", "reward", r)
 	}
-	if bad := fault.Guard("Policy.Update", func() { err = d.core.Report(p.ID, round.Reward) }); bad != nil {
-		return bad
-	}
-	if err != nil {
-		round.Reward = 0 // the policy was told nothing, and a NaN could not be saved as JSON
-		return fmt.Errorf("evolve: round %d: %w", p.round, err)
-	}
-	return nil
+	return guard("Policy.Update", func() error {
+		if err := d.core.Report(p.ID, round.Reward); err != nil {
+			round.Reward = 0 // the policy was told nothing, and a NaN could not be saved as JSON
+			return fmt.Errorf("evolve: round %d: %w", p.round, err)
+		}
+		return nil
+	})
 }
 
 // untold tells of the children of an outcome that no Breeder told of.
@@ -128,19 +132,16 @@ func (d *driver) untold(o outcome) error {
 		if err := d.shared.record(o.pull.ID, o.pull.past, b); err != nil {
 			return err
 		}
-		e := b.event(o.pull.ID)
-		e.Pull = o.pull.Pull
-		d.observe(e)
+		d.observe(b.event(o.pull.Pull))
 	}
 	return nil
 }
 
-// fail ends the run because a step failed. If the step failed only because the run was coming to an end, the
-// reason is that end and not the step's error. A panic is a mistake in somebody's code, so it is reported even
-// then. It does nothing without an error.
+// fail ends the run because a step failed, if err says so. If it failed only because the run was coming to an end, the
+// reason is that end. A panic is a mistake in somebody's code, so it is reported even then.
 func (d *driver) fail(ctx context.Context, err error) {
 	why, _ := d.core.Ended()
-	var panicked *PanicError
+	var panicked *fault.Panic
 	switch {
 	case err == nil:
 	case errors.As(err, &panicked), fault.OfJournal(err): // reported even if something else ends the run
@@ -156,8 +157,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 	}
 }
 
-// interrupted ends the run because its context ended: the caller's, or that of steps, which also ends with the
-// budget's time.
+// interrupted ends the run because its context ended: the caller's, or that of steps, by the budget's time.
 func (d *driver) interrupted(steps context.Context) {
 	if errors.Is(context.Cause(steps), waits.ErrWallTime) {
 		d.stop(allocation.Budget, wallTime, nil)
@@ -200,12 +200,11 @@ func (d *driver) finish(ctx, steps context.Context) (*Result, error) {
 	}
 	d.res.Elapsed = d.elapsed()
 	d.observe(Event{Kind: EventStop, Stop: d.res.Stop})
-	return d.res, d.err
+	return d.res, panicked(d.err)
 }
 
-// closeJournal records a pause, and adds to the result what earlier incarnations paid for that no generation
-// holds. Answers that were not asked for again count only if the run is over: one that is paused may ask for
-// them yet.
+// closeJournal records a pause, and adds to the result what earlier incarnations paid for that no generation holds.
+// Answers that were not asked for again count only if the run is over, as a paused one may yet ask.
 func (d *driver) closeJournal(j *record.Journal, paused bool) (err error) {
 	if paused {
 		spent := d.shared.Ledger.Record()
@@ -224,9 +223,8 @@ func (d *driver) closeJournal(j *record.Journal, paused bool) (err error) {
 	return err
 }
 
-// keepsMargin returns an error if the limit on evaluators' time that the journal tells of left room for fewer fresh
-// samples than the limit now. These come off Budget.Evaluations, so the steps in the journal would have another number
-// of children.
+// keepsMargin returns an error if the limit on evaluators' time in the journal left room for fewer fresh samples than
+// the one now. These come off Budget.Evaluations, so the journal's steps would have other numbers of children.
 func (d *driver) keepsMargin(then journal.Fingerprint) error {
 	b := d.cfg.Budget
 	was, err := time.ParseDuration(then["Budget.EvalTime"])
@@ -244,12 +242,11 @@ func (d *driver) keepsMargin(then journal.Fingerprint) error {
 		orNone(d.cfg.Budget.EvalTime), d.margin.fresh, 4*time.Duration(fresh+1)*b.EvalWorst)
 }
 
-// claim scores the run's best on fresh samples, if its arm is noisy. It is called when no pull is pending. The samples
-// that it gets are pooled in Result.Fresh. Result.Unconfirmed says why some are missing. It returns an error of the
-// journal alone.
+// claim scores the run's best on fresh samples, if its arm is noisy, once no pull is pending. Result.Fresh has them,
+// and Result.Unconfirmed says why some are missing. It returns an error of the journal alone.
 func (d *driver) claim(ctx, steps context.Context) error {
 	d.shared.Ledger.Release()
-	arm, ok := claimantOf(d.cfg.Arms[d.res.BestArm])
+	arm, ok := as[claimant](d.cfg.Arms[d.res.BestArm])
 	if !ok || arm.noise() == nil {
 		return nil
 	}
@@ -262,17 +259,15 @@ func (d *driver) claim(ctx, steps context.Context) error {
 	if d.res.Unconfirmed = d.unclaimed(ctx); d.res.Unconfirmed != "" {
 		return nil
 	}
-	s := d.step(pull{Pull: bandit.Pull{ID: -1, Arm: d.res.BestArm}}, ctx)
-	s.Claiming = true
+	turn := d.turn(pull{Pull: bandit.Pull{ID: -1, Arm: d.res.BestArm}}, math.MaxInt, ctx)
+	turn.step.Claiming = true
 	var r eval.Result
-	var err error
-	turn := &Turn{step: s, shared: d.shared, calls: math.MaxInt}
-	bad := fault.Guard("the claim of the best arm", func() {
-		r, err = arm.claim(s.Within(ctx), turn, d.res.Best.Program, n)
+	err := guard("the claim of the best arm", func() (err error) {
+		r, err = arm.claim(turn.step.Within(ctx), turn, d.res.Best.Program, n)
+		return err
 	})
-	noted := s.Account()
-	d.claimed(noted)
-	err = cmp.Or(bad, err)
+	noted := turn.step.Account()
+	d.apart(d.res.BestArm, noted)
 	if r.Valid || r.Reason != "" {
 		d.res.Fresh = &r
 	}
@@ -294,17 +289,7 @@ func (d *driver) closing(ctx, steps context.Context) (context.Context, context.C
 	if d.res.Limit == wallTime && !d.wasOver {
 		return context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Grace)
 	}
-	closing, end := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		t := time.NewTimer(d.cfg.Grace)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-closing.Done():
-		}
-		end()
-	})
-	return closing, func() { stop(); end() }
+	return waits.Clock{Grace: d.cfg.Grace}.Steps(ctx)
 }
 
 // unclaimed says why the best cannot be scored again, "" if it can.
@@ -321,14 +306,4 @@ func (d *driver) unclaimed(ctx context.Context) string {
 		return fmt.Sprintf("the run was stopped, and its grace period of %v is over", d.cfg.Grace)
 	}
 	return ""
-}
-
-// claimed adds what fresh samples cost to the result.
-func (d *driver) claimed(noted step.Account) {
-	spent := Generation{Asides: callsOf(noted.Calls)}
-	d.account.count(&spent, noted.Scored)
-	calls, _ := counted(spent)
-	d.res.Calls += calls
-	arm := &d.res.Arms[d.res.BestArm]
-	arm.Asides = append(arm.Asides, spent.Asides...)
 }

@@ -33,9 +33,9 @@ func (b *beam) brief(i int) evolve.Brief {
 	}
 	of := b.elders[i%len(b.elders)]
 	return evolve.Brief{
-		Ask:     task.Ask{Parents: []eval.Candidate{of.Candidate}},
-		Parents: []int{of.ID},
-		Seed:    evolve.ChildSeed(1, b.width, b.Steps()-1, i),
+		Ask:  task.Ask{Parents: []eval.Candidate{of.Candidate}},
+		From: []int{of.ID},
+		Seed: evolve.ChildSeed(1, b.width, b.Steps()-1, i),
 	}
 }
 

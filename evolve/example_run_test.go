@@ -28,22 +28,6 @@ func ExampleConfig() {
 	// Output: 10 7
 }
 
-// Scores from -100 to 0 as rewards from 0 to 1, which most policies expect.
-func ExampleConfig_reward() {
-	result, err := evolve.Run(context.Background(), evolve.Config{
-		Arms:   []evolve.Arm{search(4), search(6)},
-		Policy: &bandit.GaussianThompson{},
-		Budget: evolve.Budget{Rounds: 10},
-		Reward: func(g evolve.Generation) float64 { return 1 + g.Best.Result.Score/100 },
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	first := result.Rounds[0]
-	fmt.Printf("best %v, reward %.2f\n", first.Best, first.Reward)
-	// Output: best -87, reward 0.13
-}
-
 // Three arms advance at once, and share the places of one limit on model calls. After Ctrl-C, the calls that
 // are under way have ten seconds to finish.
 func ExampleConfig_inFlight() {
@@ -146,20 +130,6 @@ func ExampleStop() {
 	// good enough: -79
 	// every arm had its rounds: -86
 	// out of Patience with 0
-}
-
-func ExampleStop_canceled() {
-	ctx, cancel := context.WithCancel(context.Background())
-	result, err := evolve.Run(ctx, evolve.Config{
-		Arms:     []evolve.Arm{search(4)},
-		Budget:   evolve.Budget{Rounds: 1000},
-		Observer: func(evolve.Event) { cancel() }, // Ctrl-C, say
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(result.Stop == evolve.StopCanceled, result.Stop)
-	// Output: true canceled
 }
 
 func ExampleArmResult() {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/llm"
 )
 
 // chain is a search of one's own: a generation is a single child of the last one, better or not. The Breeder
@@ -55,7 +54,7 @@ func ExampleBrief_Of() {
 	a := evolve.Child{ID: 3, Candidate: eval.Candidate{Program: "1 2 9"}}
 	b := evolve.Child{ID: 5, Candidate: eval.Candidate{Program: "1 2 3 8"}}
 	brief := evolve.Brief{Operator: "crossover"}.Of(a, b)
-	fmt.Println(brief.Operator, brief.Parents, brief.Ask.Parents[0].Program, "and", brief.Ask.Parents[1].Program)
+	fmt.Println(brief.Operator, brief.From, brief.Parents[0].Program, "and", brief.Parents[1].Program)
 	// Output: crossover [3 5] 1 2 9 and 1 2 3 8
 }
 
@@ -89,38 +88,13 @@ func ExampleSizer() {
 	// 4 of 8
 }
 
-// search is a greedy search of n children to a generation, its initial program evaluated.
+// search is a greedy search of n children to a generation.
 func search(n int) *evolve.Greedy {
-	start, err := evolve.StartOf(context.Background(), sum())
-	if err != nil {
-		log.Fatal(err)
-	}
 	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: adder, N: n, Seed: 40})
 	if err != nil {
 		log.Fatal(err)
 	}
-	g.From = &start
 	return g
-}
-
-func ExampleGreedyConfig() {
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{
-		Task:           sum(),
-		LLM:            llm.Retry(llm.Limit(adder, 16), llm.RetryConfig{}), // 16 in flight, 2 retries
-		N:              8,
-		Seed:           40,
-		MaxGenerations: 5,
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for !g.Done() {
-		if _, err := g.Step(context.Background(), nil); err != nil {
-			log.Fatal(err)
-		}
-	}
-	fmt.Println(g, "came to", g.Best().Result.Score)
-	// Output: Greedy(sum, N=8, seed=40, neutral) came to -52
 }
 
 func ExampleGeneration() {

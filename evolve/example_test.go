@@ -2,7 +2,6 @@ package evolve_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 
@@ -84,29 +83,6 @@ func ExampleBudget_costs() {
 	// budget Tokens after 27 calls
 	// budget Money after 10 calls
 	// budget FLOPs after 22 calls
-}
-
-// A call without an answer does not count as one. An endpoint that never answers ends the run all the same:
-// as many attempts may stall as a tenth of the calls, but ten at least, and the one after them is the last.
-func ExampleBudget_stalls() {
-	stalls := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{Attempts: []llm.Attempt{{Status: llm.Stalled}}},
-			&llm.Error{Status: llm.Stalled, Err: errors.New("silent")}
-	})
-	g, err := evolve.NewGreedy(evolve.GreedyConfig{Task: sum(), LLM: stalls, N: 1, Seed: 40})
-	if err != nil {
-		log.Fatal(err)
-	}
-	result, err := evolve.Run(context.Background(), evolve.Config{Arms: []evolve.Arm{g}, Budget: evolve.Budget{Calls: 50}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	attempts := 0
-	for range result.Attempts {
-		attempts++
-	}
-	fmt.Println(result.Stop, result.Limit, result.Calls, attempts == evolve.DefaultStalls+1)
-	// Output: budget Stalls 0 true
 }
 
 func ExampleBudget() {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
@@ -21,8 +20,7 @@ type GreedyConfig struct {
 	// LLM proposes children; required, unless each of Proposers has one. A generation asks for N at once, so limit the
 	// calls in flight with [llm.Limit]. One limit can serve many searches.
 	LLM llm.LLM
-	// Proposers are several ways to ask for a child, as [Breeder] has them. The arms of [GreedyArms] learn from each
-	// other's children which of them to ask.
+	// Proposers are several ways to ask for a child; see [Breeder]. The arms of [GreedyArms] share what they learn.
 	Proposers []Proposer
 	// Policy returns a policy over Proposers for each search; nil means the Breeder's default.
 	Policy func() bandit.Policy
@@ -30,16 +28,14 @@ type GreedyConfig struct {
 	// that one has, and 0 means that Breadth alone decides.
 	N    int
 	Seed uint32 // addresses the children's seeds, see [ChildSeed]; 0 is a seed like another
-	// Breadth decides how many children each generation has; nil means N. All arms of [GreedyArms] have the same
-	// one. With a Breadth a child's seed is ChildSeed(Seed, 0, generation, index), whatever the width, so that no
-	// two children of a search share one.
+	// Breadth decides how many children each generation has; nil means N. All arms of [GreedyArms] have the same one.
+	// With a Breadth a child's seed is ChildSeed(Seed, 0, generation, index), so that no two of a search share one.
 	Breadth Breadth
 	// MaxGenerations is when the search is done; 0 means never.
 	MaxGenerations int
-	// Strict keeps the parent at a tie and takes the first program of a reply, as the BaSE paper's search does. Otherwise
-	// a child that scores the same as the best program replaces it as the parent, so that the search drifts over programs
-	// of equal score, and the last whole program of a reply counts ([task.Reply]). The best program is the first of its
-	// score either way.
+	// Strict keeps the parent at a tie and takes the first program of a reply, as the BaSE paper's search does.
+	// Otherwise a child that scores the same as the best replaces it as the parent, and the last whole program of a
+	// reply counts ([task.Reply]). The best program is the first of its score either way.
 	Strict bool
 	// Window is how many children are under way at once; 0 means all N. With fewer than N a better child is
 	// the parent of those briefed after it. One generation of 512 children with a window of 64 is a
@@ -64,25 +60,14 @@ func (c GreedyConfig) validate() error {
 		return err
 	}
 	switch {
-	case c.Task == nil:
-		return errors.New("evolve: GreedyConfig.Task is nil")
-	case c.LLM == nil && !allAsk(c.Proposers):
+	case c.LLM == nil && len(c.Proposers) == 0:
 		return errors.New("evolve: GreedyConfig.LLM is nil")
 	case c.N < 1 || c.N > MaxN:
 		return fmt.Errorf("evolve: GreedyConfig.N is %d: a generation needs at least 1 child, and at most %d", c.N, MaxN)
 	case c.MaxGenerations < 0:
 		return fmt.Errorf("evolve: GreedyConfig.MaxGenerations is %d: need 0 for no limit, or more", c.MaxGenerations)
-	case c.Window < 0:
-		return fmt.Errorf("evolve: GreedyConfig.Window is %d: need 0 for all children of a generation, or more", c.Window)
-	case c.Order != ByIndex && c.Order != AsTheyEnd:
-		return fmt.Errorf("evolve: GreedyConfig.Order is %d: need ByIndex or AsTheyEnd", c.Order)
 	}
-	return validProposers(c.Proposers)
-}
-
-// allAsk reports whether there are proposers and each has a model.
-func allAsk(list []Proposer) bool {
-	return len(list) > 0 && !slices.ContainsFunc(list, func(p Proposer) bool { return p.LLM == nil })
+	return nil
 }
 
 // Greedy is the simplest search: each child is a rewrite of the best program so far, and replaces it if it is
@@ -94,15 +79,12 @@ func allAsk(list []Proposer) bool {
 //
 // It takes scores for exact. Where they are noisy, package population's search with a Noise is greedy search of means.
 //
-// The fields of its Breeder may be set before the first step: From, an initial program with its score; OnChild;
-// Noise, with which each child is scored once and only the best again; MaxFailures, which is twice GreedyConfig.N or
-// DefaultN, at least 32.
+// The fields of its Breeder may be set before the first step: From, OnChild; Noise, with which each child is scored
+// once and only the best again; MaxFailures, which is twice GreedyConfig.N or DefaultN, at least 32.
 type Greedy struct {
 	Breeder
-	cfg    GreedyConfig
-	prompt []llm.Message // for the program whose ID is in of
-	of     int           // -1 before there is a prompt, since 0 is the initial program's ID
-	equal  Child         // the last child that scored the same as the best, 0 before there is one and in a Strict search
+	cfg   GreedyConfig
+	equal Child // the last child that scored the same as the best, 0 before there is one and in a Strict search
 }
 
 var (
@@ -114,19 +96,18 @@ var (
 func NewGreedy(cfg GreedyConfig) (*Greedy, error) {
 	failures := max(2*cmp.Or(cfg.N, DefaultN), 32) // also where a Breadth alone decides how many children a step has
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
-		return nil, err
-	}
-	g := &Greedy{cfg: cfg, of: -1, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
+	g := &Greedy{cfg: cfg, Breeder: Breeder{Task: cfg.Task, LLM: cfg.LLM, Window: cfg.Window, Order: cfg.Order,
 		Strict: cfg.Strict, MaxFailures: failures, Proposers: cfg.Proposers, Seed: cfg.Seed}}
 	if cfg.Policy != nil {
 		g.Policy = cfg.Policy()
 	}
+	if err := cmp.Or(cfg.validate(), g.validate()); err != nil {
+		return nil, err
+	}
 	return g, nil
 }
 
-// ArmSeed returns the seed of the i-th of several searches of a run, from 0, derived from the run's. Those of runs with
-// other seeds differ.
+// ArmSeed returns the seed of the i-th of several searches of a run, from 0, derived from the run's.
 func ArmSeed(seed uint32, i int) uint32 {
 	word, _ := stream.Seed(uint64(seed), "sweep: arm", uint64(i)) // as journals of sweeps have it
 	return uint32(word >> 32)
@@ -159,9 +140,8 @@ func (g *Greedy) Done() bool {
 	return g.Breeder.Done() || g.cfg.MaxGenerations > 0 && g.Steps() >= g.cfg.MaxGenerations
 }
 
-// Calls returns how many children the next step makes: N, or what Breadth decides. It panics if Breadth does, or
-// returns a number that is not in 1..MaxN. In a run that is an error that names the Breadth and ends the run before
-// the step is drawn.
+// Calls returns how many children the next step makes: N, or what Breadth decides. It panics if Breadth does, or is
+// out of 1..MaxN. In a run that is an error that ends the run before the step is drawn.
 func (g *Greedy) Calls() int {
 	n, err := g.next()
 	if err != nil {
@@ -193,8 +173,7 @@ func (g *Greedy) Step(ctx context.Context, turn *Turn) (Generation, error) {
 	return g.Breed(ctx, turn, n, g.brief, g.drift)
 }
 
-// drift makes a valid child the parent that no program so far is better than, unless the search is Strict. The best is
-// already the child itself if that is the better one.
+// drift makes a valid child that ties with the best the parent, unless the search is Strict.
 func (g *Greedy) drift(c Child) {
 	if !g.cfg.Strict && c.Scored() && c.Result.Valid && !g.best.Better(c.Candidate) {
 		g.equal = c
@@ -215,8 +194,7 @@ func (g *Greedy) parent() (eval.Candidate, int) {
 	return g.best, g.bestID
 }
 
-// brief asks for a rewrite of the parent. The prompt is made once for each parent and not once for each child: a
-// prompt can be long, and the task promises that equal asks give equal prompts.
+// brief asks for a rewrite of the parent.
 //
 // Without a window all briefs of a step come before the first child is taken in, so they have the same parent.
 // The seed is an address: no two children of a search share one, and no draw depends on which came before.
@@ -226,14 +204,11 @@ func (g *Greedy) brief(i int) Brief {
 	if g.cfg.Strict {
 		ask.Form = task.AsFirst
 	}
-	if g.of != id && len(g.Proposers) == 0 {
-		g.of, g.prompt = id, g.cfg.Task.Prompt(ask)
-	}
 	n := g.cfg.N
 	if g.cfg.Breadth != nil {
 		n = 0 // a child's address is then the same however many siblings it has, and not that of a search with some N
 	}
-	return Brief{Ask: ask, Messages: g.prompt, Parents: []int{id}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
+	return Brief{Ask: ask, From: []int{id}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
 }
 
 // String returns what decides the search, but for the task's and the model's settings. A strict search prints as
@@ -255,8 +230,5 @@ func (g *Greedy) String() string {
 	return s + ")"
 }
 
-// Breadth returns what decides how many children each generation has, nil for N. A journal recognizes a run by how it
-// prints itself.
+// Breadth returns what decides how many children each generation has, nil for N. Journals have how it prints.
 func (g *Greedy) Breadth() Breadth { return g.cfg.Breadth }
-
-func (g *Greedy) takesTies() (of Arm, ties bool) { return g, !g.cfg.Strict }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
@@ -17,7 +18,7 @@ func TestEveryLimitHasARow(t *testing.T) {
 			fields = append(fields, f.Name)
 		}
 	}
-	for _, l := range limits {
+	for _, l := range Limits() {
 		rows = append(rows, l.Name)
 	}
 	slices.Sort(fields)
@@ -53,17 +54,31 @@ func TestEveryAmountIsCounted(t *testing.T) {
 		}
 		var budget Budget
 		set(&budget, 4)
-		for _, l := range limits {
+		for i, l := range budget.limits(a) {
 			own := l.Name == f.Name
-			if passes := l.passed != nil && l.passed(budget, a); passes != own {
-				t.Errorf("5 of 4 %s: %s is passed: %v", f.Name, l.Name, passes)
+			if l.passed() != own {
+				t.Errorf("5 of 4 %s: %s is passed: %v", f.Name, l.Name, !own)
 			}
-			if l.passed != nil && l.passed(budget, b) {
+			if budget.limits(b)[i].passed() {
 				t.Errorf("3 of 4 %s passes %s", f.Name, l.Name)
 			}
 			if shown := l.Amount(a) != 0; shown != own {
 				t.Errorf("%s is shown as %s: %v", f.Name, l.Name, shown)
 			}
+		}
+	}
+}
+
+// Limits are printed in fingerprints as journals have them: whole numbers without exponents, others as %v does.
+func TestPrintedLimits(t *testing.T) {
+	target := 0.0
+	f := Budget{Calls: 2_000_000, Tokens: 1 << 52, FLOPs: 2e18, Money: 1e6, EvalTime: 100 * time.Millisecond,
+		WallTime: 26*time.Hour + 3*time.Nanosecond, Target: &target}.fingerprint()
+	for name, want := range map[string]string{"Calls": "2000000", "Tokens": "4503599627370496", "FLOPs": "2e+18",
+		"Money": "1e+06", "EvalTime": "100ms", "WallTime": "26h0m0.000000003s", "Target": "0", "Stalls": "200000",
+		"Patience": "none", "EvalWorst": "none", "TuneEvaluations": ""} {
+		if got := f["Budget."+name]; got != want {
+			t.Errorf("%s is printed as %q, want %q", name, got, want)
 		}
 	}
 }

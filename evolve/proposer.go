@@ -16,8 +16,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Proposer is a way to ask for a child: a model, with what it is told. Of several, the [Breeder]'s Policy draws one
-// for each child.
+// A Proposer is a way to ask for a child: a model, with what it is told. The [Breeder]'s Policy draws one for each.
 type Proposer struct {
 	Name        string  // stands in results; of several, each needs one of its own
 	LLM         llm.LLM // nil means the search's
@@ -74,13 +73,13 @@ type lesson struct {
 	spent    ledger.Amounts
 }
 
-// lessonOf returns the lesson of a child.
-func lessonOf(arm int, c Child, prices ledger.Prices) lesson {
+// spentOn returns what the call of a child cost.
+func spentOn(c Child, prices ledger.Prices) ledger.Amounts {
 	spent, _ := prices.Used(ledger.Size{}, c.Attempts)
 	if c.Answered() { // else what the call used tells nothing of what an answer costs
 		spent.Calls = 1
 	}
-	return lesson{arm: arm, proposer: c.Proposer, prob: c.Propensity, credit: c.Credit, spent: spent}
+	return spent
 }
 
 // validProposers reports what is wrong with the names of proposers.
@@ -139,16 +138,14 @@ func (b *Breeder) Draw(open []bool) (int, error) {
 		return 0, nil
 	}
 	var pull bandit.Pull
-	var err error
-	if bad := fault.Guard("Policy "+nameOf(b.policy()), func() {
+	err := guard("Policy "+nameOf(b.policy()), func() (err error) {
 		pull, err = b.proposing.player.DrawAt(open, uint64(b.born), b.budget.costs(b.proposing.costs))
-	}); bad != nil {
-		return 0, bad
-	}
-	switch {
-	case errors.Is(err, bandit.ErrNoArm):
+		return err
+	})
+	if errors.Is(err, bandit.ErrNoArm) {
 		return 0, errors.New("evolve: no proposer can make a child now: add an operator that always can, such as Rewrite")
-	case err != nil:
+	}
+	if err != nil {
 		return 0, fmt.Errorf("evolve: choosing a proposer: %w", err)
 	}
 	b.proposing.drawn = &pull
@@ -201,7 +198,7 @@ func (b *Breeder) listen(turn *Turn) {
 	b.budget = turn.shared.budget
 	for _, of := range turn.lessons[b.proposing.heard:] {
 		at := slices.IndexFunc(b.Proposers, func(p Proposer) bool { return p.Name == of.proposer })
-		if at < 0 || of.arm == turn.arm || !b.Shared {
+		if at < 0 || of.arm == turn.pull.Arm || !b.Shared {
 			continue
 		}
 		b.proposing.costs.Add(at, 1, of.spent, true)
@@ -222,28 +219,20 @@ func (b *Breeder) credit(m *bredChild) error {
 	}
 	c := &m.child
 	reward, ok := 0.0, false
-	if bad := fault.Guard("Credit", func() {
-		if b.Credit != nil {
-			reward, ok = b.Credit(*c)
-		} else {
-			reward, ok = b.proposing.gain(*c, m.parent())
-		}
-	}); bad != nil {
+	if b.Credit == nil {
+		reward, ok = b.proposing.gain(*c, m.parent())
+	} else if bad := fault.Guard("Credit", func() { reward, ok = b.Credit(*c) }); bad != nil {
 		return bad
 	}
-	b.proposing.costs.Add(m.pull.Arm, 1, lessonOf(0, *c, b.budget.Models).spent, true)
+	b.proposing.costs.Add(m.pull.Arm, 1, spentOn(*c, b.budget.Models), true)
 	if !ok {
 		return b.proposing.player.Cancel(m.pull.ID)
 	}
-	var err error
-	if bad := fault.Guard("Policy "+nameOf(b.policy()), func() {
-		err = b.proposing.player.Report(m.pull.ID, reward)
-	}); bad != nil {
-		return bad
-	}
-	if err != nil {
-		return fmt.Errorf("evolve: the Credit of a proposer: %w", err)
-	}
-	c.Credit = &reward
-	return nil
+	return guard("Policy "+nameOf(b.policy()), func() error {
+		if err := b.proposing.player.Report(m.pull.ID, reward); err != nil {
+			return fmt.Errorf("evolve: the Credit of a proposer: %w", err)
+		}
+		c.Credit = &reward
+		return nil
+	})
 }

@@ -1,17 +1,167 @@
 package evolve
 
 import (
+	"cmp"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Result is what a run found and what it cost. It keeps every attempt. Of programs it keeps those that were
-// parents or best. The texts of other children would fill the memory in a long run, so they are dropped once the
-// observer has seen them.
+// A Generation is one step of a search. An arm tells its Children and its Best, and [Run] fills in what it leaves out.
+type Generation struct {
+	Index int // 1 for the first; 0 is the initial program's evaluation
+	// Before is the search's best when the step began, and Best when it ended. Best is Before unless a child
+	// is strictly better; among equal children it is the one that was taken in first.
+	Before, Best eval.Candidate
+	Children     []Child // by index; those that were never sent are not among them
+	// Width is how many children the step was to make: what its search decided on, or the calls that its turn
+	// granted if these are fewer. It is 0 for a search that does not use a [Breeder].
+	Width int
+	// Asides are the calls that the step made beside its children: a judge's, a summary's, an evaluator's. Set by [Run].
+	// A call for a child that the arm left out is among them.
+	Asides []Call
+	// Audits are what a second evaluator says of bests of the search, under [Config.Audit].
+	Audits      []eval.Audit
+	Evaluations int           // evaluations made, without those that were remembered; set by [Run]
+	Elapsed     time.Duration // from the start of the step to its end, in the incarnation that saw its end
+	Partial     bool          // an error, or the end of the run, cut it short, or it ended after the run had stopped
+	Limit       string        // the field of the run's Budget that left no room for more; "" if none did
+	// TuneEvaluations are those of [Turn.Tune], in the same way. They are not among Evaluations.
+	TuneEvaluations int
+}
+
+// A Call is one call that a step made beside those that its children are replies to.
+type Call struct {
+	Kind     string        // what it was for: "judge", "insights", "evaluation", "agent"
+	Child    int           // ID of the child in whose session it was made (see [Work]); 0 for none
+	Attempts []llm.Attempt // oldest first; what it cost
+}
+
+// A Child is one proposal and what became of it: no program, an invalid one, or a score.
+type Child struct {
+	eval.Candidate
+	Index    int               // in its step, from 0
+	ID       int               // its order of birth in its arm, from 1; 0 is the initial program
+	Parents  []int             // IDs, the one it was made from first
+	Operator string            // what made it; "" for a plain rewrite
+	Labels   map[string]string // how else it was made and where it stands, as of its Brief; not to be changed
+	Seed     uint32            // of its request
+	Proposer string            // which of several it was asked of; "" for the only one
+	// Propensity is the chance with which the proposer was drawn, 0 if it was not; Credit is what its policy was told.
+	Propensity float64
+	Credit     *float64
+	// Attempts are those of the reply that it was read from, oldest first; none if no model was asked. An arm passes on
+	// the slice that [Turn.Ask] returned, by which [Run] knows whose a call is.
+	Attempts []llm.Attempt
+	Err      string // why it has no program or score; "" otherwise
+	Mended   string // what its reply left out and the task put back, see [task.Parse]; "" for nothing
+	// Hash names the program as journals do, as a Result does not keep it; "" without a program. [Run] sets it.
+	Hash string
+	// Duplicate says that an earlier child of the run, or the initial program, is the same program. [Run] sets
+	// it. The program was evaluated only once, unless the search has a Noise.
+	Duplicate bool
+}
+
+// HasProgram reports whether there is a program.
+func (c Child) HasProgram() bool { return c.Program != "" }
+
+// Asked reports whether a model was asked for the child.
+func (c Child) Asked() bool { return len(c.Attempts) > 0 }
+
+// Scored reports whether the child was evaluated, with a valid result or an invalid one.
+func (c Child) Scored() bool { return c.HasProgram() && c.Err == "" }
+
+// Answered reports whether the child's call brought an answer, as Budget.Calls counts them.
+func (c Child) Answered() bool { return answered(c.Attempts) }
+
+// state returns what became of the child, as far as it tells: one that the budget had no room for, or that was
+// abandoned as the run ended, looks like one whose call failed.
+func (c Child) state() books.State {
+	switch {
+	case c.Scored() && c.Result.Valid:
+		return books.StateValid
+	case c.Scored():
+		return books.StateInvalid
+	case c.HasProgram():
+		return books.StateRefused // by its brief's Admit
+	case c.Answered():
+		return books.StateUnparsed
+	}
+	return books.StateFailed
+}
+
+// Proposal returns what readers of a run are told of the child. Its numbers are finite, as JSON holds no others.
+func (c Child) Proposal() books.Proposal {
+	samples := c.Result.Clean().Samples
+	c.Result = kept(c.Result)
+	p := books.Proposal{ID: c.ID, Parents: c.Parents, Operator: c.Operator, Labels: bounded(c.Labels), State: c.state(),
+		Valid: c.Result.Valid, Score: c.Result.Score, Reason: reason(c),
+		Proposer: c.Proposer, Propensity: c.Propensity, Credit: c.Credit}
+	if samples != nil {
+		p.SD, p.Samples = samples.SD, samples.N
+	}
+	return p
+}
+
+// answered reports whether a call that made these attempts brought an answer.
+func answered(attempts []llm.Attempt) bool { return ledger.Answered(attempts) }
+
+// EachCall calls yield for the attempts of every model call of the generation: by child, then those beside the
+// children. Every count and cost of a run is made from this one walk, so that none of them leaves a call out.
+func (g Generation) EachCall(yield func([]llm.Attempt) bool) {
+	for _, c := range g.Children {
+		if c.Asked() && !yield(c.Attempts) {
+			return
+		}
+	}
+	for _, c := range g.Asides {
+		if !yield(c.Attempts) {
+			return
+		}
+	}
+}
+
+// kept returns a result as a record holds it: JSON has no Inf, and a reason that an arm made up may have any length.
+func kept(r eval.Result) eval.Result {
+	clean := eval.Result{Valid: r.Valid, Score: r.Score, Reason: r.Reason}.Clean()
+	if !r.Valid && r.Reason == "" {
+		clean.Reason = "" // Clean makes one up
+	}
+	return clean
+}
+
+// bounded returns labels with values of at most eval.MaxName bytes, as they may come from what programs say.
+func bounded(labels map[string]string) map[string]string {
+	short := maps.Clone(labels)
+	for kind, name := range short {
+		if len(name) > eval.MaxName {
+			short[kind] = strings.ToValidUTF8(name[:eval.MaxName], "")
+		}
+	}
+	return short
+}
+
+// reason returns why the child has no program or no score, in the length that a result's reason has.
+func reason(c Child) string {
+	why := cmp.Or(c.Err, c.Result.Reason)
+	if why == "" {
+		return ""
+	}
+	return eval.Invalid("%s", why).Clean().Reason
+}
+
+// address tells c from the other children of its step.
+func (c Child) address() step.Address { return step.Address{Index: c.Index, ID: c.ID} }
+
+// A Result is what a run found and what it cost. It keeps every attempt, and the programs that were parents or best.
+// Others would fill the memory in a long run, so they are dropped once the observer has seen them.
 type Result struct {
 	Stop  Stop           // why it stopped; StopError comes with the error that Run returns
 	Limit string         // the field of Budget that bound if Stop is StopBudget
@@ -34,9 +184,8 @@ type Result struct {
 	// Earlier is what earlier incarnations of a run with a journal paid for and no generation holds. It is apart
 	// from Arms, so that but for it a run that was stopped and resumed has the result of an undisturbed one.
 	Earlier books.Earlier
-	// Behind says that a run with a journal was canceled or failed before everything in the file was made
-	// again. An earlier incarnation's result may then hold more than this one, and should not be overwritten
-	// with it.
+	// Behind says that a run with a journal was canceled or failed before everything in the file was made again. The
+	// result of an earlier incarnation may then hold more: do not overwrite it.
 	Behind bool
 }
 
@@ -52,8 +201,7 @@ type Round struct {
 type ArmResult struct {
 	Start eval.Candidate // what it began with
 	Best  eval.Candidate
-	// Asides are the calls made before its first step, as by an evaluator that asks a model to score Start, and those for
-	// fresh samples after its last.
+	// Asides are the calls beside its steps: of evaluators that score Start, and for fresh samples at the end.
 	Asides      []Call
 	Generations []Generation
 }
@@ -69,8 +217,7 @@ func (r *Result) Attempts(yield func(llm.Attempt) bool) {
 	}
 }
 
-// EachCall calls yield for the attempts of every model call of the arm: those before its first step, then by
-// generation, oldest first.
+// EachCall calls yield for the attempts of every model call of the arm: those beside its steps, then by generation.
 func (a ArmResult) EachCall(yield func([]llm.Attempt) bool) {
 	for _, c := range a.Asides {
 		if !yield(c.Attempts) {
@@ -86,8 +233,7 @@ func (a ArmResult) EachCall(yield func([]llm.Attempt) bool) {
 	}
 }
 
-// EachCall calls yield for the attempts of every model call of the result, arm by arm. What is in
-// [Result.Earlier] is not among them.
+// EachCall calls yield for the attempts of every model call of the result, arm by arm, without [Result.Earlier].
 func (r *Result) EachCall(yield func([]llm.Attempt) bool) {
 	for _, arm := range r.Arms {
 		for attempts := range arm.EachCall {
@@ -139,9 +285,8 @@ const (
 	EventStop       EventKind = "stop"       // the run is over
 )
 
-// An Event is something that happened in a run. A comment that names kinds says for which the field is set; it
-// is zero for others. One struct with a kind, and not a type for each, so that an observer that logs or counts
-// needs no type switch.
+// An Event is something that happened in a run. A comment that names kinds says for which the field is set. One struct
+// with a kind, and not a type for each, so that an observer that logs or counts needs no type switch.
 type Event struct {
 	Kind       EventKind
 	Pull       bandit.Pull    // draw, child, generation

@@ -157,21 +157,6 @@ func (*plain) Probs(p []float64, r bandit.Round) {
 }
 func (*plain) Update(bandit.Pull, float64) {}
 
-func TestJournalOfAPolicyThatDoesNotPrintItself(t *testing.T) {
-	path := journalPath(t)
-	jb := job{k: 2, n: 3, inFlight: 1, calls: 9, model: climber,
-		tweak: func(c *evolve.Config) { c.Policy = &plain{new(int)} }}
-	for range 2 {
-		if _, _, err := jb.run(t.Context(), t, path); err != nil {
-			t.Error(err)
-		}
-	}
-	jb.tweak = func(c *evolve.Config) { c.Policy = noisy{} }
-	if _, _, err := jb.run(t.Context(), t, path); !errors.Is(err, journal.ErrDiverged) {
-		t.Errorf("another type of policy: %v", err)
-	}
-}
-
 // Minus zero, which evaluators that return a negated loss reach when they are done, is 0 in a journal.
 func TestJournalOfMinusZero(t *testing.T) {
 	path := journalPath(t)

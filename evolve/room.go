@@ -18,8 +18,7 @@ func (d *driver) begin(ctx context.Context) (traced context.Context, end context
 	return llm.WithTrace(steps, &llm.Trace{Drain: ctx.Done(), Idle: d.sayIdle}), end
 }
 
-// live returns a channel that is closed once every decision of earlier incarnations is made again. Without a
-// journal that is at once.
+// live returns a channel that is closed once every decision of earlier incarnations is made again.
 func (d *driver) live() <-chan struct{} {
 	if d.shared.Journal != nil {
 		return d.shared.Journal.Live()
@@ -29,9 +28,8 @@ func (d *driver) live() <-chan struct{} {
 	return now
 }
 
-// sayIdle notes that a slot for model calls is free. A queue that reports a free slot knows only its own calls.
-// One more arm is drawn only if no call of the run waits anywhere, because such a call may be about to take the
-// slot.
+// sayIdle notes that a slot for model calls is free. A queue that reports a free slot knows only its own calls, so one
+// more arm is drawn only if no call of the run waits anywhere, as it may be about to take the slot.
 func (d *driver) sayIdle() {
 	if d.shared.Queued.N() == 0 {
 		d.idle.Set()
@@ -55,9 +53,8 @@ func (d *driver) next(most int, limited bool) (allocation.Decision, error) {
 	return d.core.End(allocation.Budget, "EvalTime"), nil
 }
 
-// scorable returns how many more children the time for evaluations has room for, beside those of the pulls that
-// are pending, and whether that is limited. Draws that an earlier incarnation made have the room that there was
-// then: an older library granted more.
+// scorable returns how many more children the time for evaluations has room for, beside those of pending pulls, and
+// whether that is limited. Draws of earlier incarnations have the room of then: an older library granted more.
 func (d *driver) scorable() (most int, limited bool) {
 	b := d.cfg.Budget
 	if next, replaying := d.replaying(); replaying && next.Kind == record.Draw {
@@ -78,9 +75,8 @@ func (d *driver) scorable() (most int, limited bool) {
 	return room.Room(pending), true
 }
 
-// expected returns how many calls the score of a child is expected to take beside the child's own: the mean so far
-// of what evaluators and gates asked for a program, rounded up. Decisions that an earlier incarnation made have
-// what it expected.
+// expected returns how many calls the score of a child is expected to take beside the child's own: the mean so far of
+// what evaluators and gates asked for a program, rounded up; for earlier decisions, what was expected then.
 func (d *driver) expected() int {
 	if next, replaying := d.replaying(); replaying {
 		return next.Asides

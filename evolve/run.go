@@ -24,14 +24,12 @@ import (
 // Run draws an arm, steps it and reports its reward to the policy until the budget ends. The result says why it
 // stopped. An arm that is done is closed to the policy, never replaced by another.
 //
-// When ctx ends, the run stops with [StopCanceled] and no error. Nothing more is drawn or sent, and calls that
-// are under way have the grace period to finish.
+// When ctx ends, the run stops with [StopCanceled] and no error. Calls under way have the grace period to finish.
 //
-// An error is an arm's, the policy's, the journal's or the configuration's. A panic in the caller's code (an
-// arm, the policy, a hook) is such an error too, a [*PanicError]. The result that comes with an error holds
-// everything that was paid for until then. It is nil only for a wrong configuration, or a journal that another
-// run uses. If the run has a journal, [Result.Behind] says whether an earlier incarnation's result may hold
-// more.
+// An error is an arm's, the policy's, the journal's or the configuration's; a panic in the caller's code is a
+// [*PanicError]. The result that comes with an error holds everything that was paid for until then. It is nil only for
+// a wrong configuration, or a journal that another run uses. With a journal, [Result.Behind] says whether an earlier
+// result may hold more.
 //
 // Run returns when every goroutine that it started has ended.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
@@ -50,9 +48,8 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return newDriver(cfg).run(ctx)
 }
 
-// A driver does what the core of the allocation decides. It makes each decision durable and then acts on it. It
-// steps each pull's arm on a goroutine of its own, and it has the clock, the journal and the result. One
-// goroutine, that of [Run], owns it.
+// A driver does what the core of the allocation decides: it makes each decision durable and then acts on it. It steps
+// each pull's arm on a goroutine of its own, and has the clock, the journal and the result.
 //
 // The core decides the same whenever it is told the same in the same order. So a run is resumed by making it
 // again: the driver asks the core as before, compares each decision with the file, and lets outcomes wait until
@@ -74,8 +71,7 @@ type driver struct {
 	margin  margin         // of the budget, for noisy arms
 	audits  []auditor      // by arm
 	scored  int            // children that were scored or failed, and the programs that arms begin with
-	// programs are those that were scored or refused, without duplicates, and gated the calls that gates made for
-	// them. The account has those of evaluators.
+	// programs are those that were scored or refused, without duplicates; gated are the calls that gates made.
 	programs, gated int
 	asides          int       // calls that the score of a child was last expected to take beside its own
 	costs           []float64 // of a call of each arm, as the policy was last told; nil if all are alike
@@ -225,9 +221,8 @@ func (d *driver) unwanted() bool {
 	return !d.over()
 }
 
-// start lets each arm evaluate what it begins with. It does so before the first draw, so that the result has a
-// row 0 for arms that were never drawn, and so that an evaluator that does not work is found before a model is
-// paid.
+// start lets each arm evaluate what it begins with, before the first draw: so the result has a row 0 of each arm, and
+// an evaluator that does not work is found before a model is paid.
 func (d *driver) start(ctx, steps context.Context) {
 	if ctx.Err() != nil {
 		d.interrupted(steps)
@@ -238,19 +233,13 @@ func (d *driver) start(ctx, steps context.Context) {
 		if why, _ := d.core.Ended(); !ok || why != "" {
 			continue
 		}
-		st := d.step(pull{Pull: bandit.Pull{ID: -1, Arm: i}, past: past}, begin)
-		turn := &Turn{step: st, shared: d.shared, calls: math.MaxInt}
-		var err error
-		bad := fault.Guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(st.Within(begin), turn) })
-		if bad != nil {
-			err = bad
-		}
-		noted := st.Account()
-		spent, err := started(noted, err)
-		d.core.Spent(d.account.start(i, spent, noted.Scored))
-		d.scored = d.res.Evaluations
-		d.programs = d.res.Evaluations
-		d.notStarted(ctx, begin, spent.Limit, err)
+		turn := d.turn(pull{Pull: bandit.Pull{ID: -1, Arm: i}, past: past}, math.MaxInt, begin)
+		err := guard(fmt.Sprintf("Start of arm %d", i), func() error { return s.Start(turn.step.Within(begin), turn) })
+		noted := turn.step.Account()
+		limit, err := ended(noted, "", err)
+		d.core.Spent(d.apart(i, noted))
+		d.scored, d.programs = d.res.Evaluations, d.res.Evaluations
+		d.notStarted(ctx, begin, limit, err)
 		if why, _ := d.core.Ended(); why == "" {
 			d.account.begin(i, arm.Best())
 			d.notStarted(ctx, begin, "", d.tellStart(i, arm.Best()))
@@ -278,8 +267,7 @@ func (d *driver) beginning(steps context.Context) (context.Context, record.Past)
 	return steps, record.Past{}
 }
 
-// notStarted ends the run because of an error of an arm's Start, or of the limit that left no room for what it
-// asked, if there is one.
+// notStarted ends the run because of an error of an arm's Start, or of the limit that left no room, if there is one.
 func (d *driver) notStarted(ctx, begin context.Context, limit string, err error) {
 	switch {
 	case err == nil && limit == "":
@@ -301,11 +289,19 @@ func (d *driver) valid() {
 	}
 }
 
-// step returns the account of what a step of p does. What happens in it is noted there even if the arm returns
-// nothing of it.
-func (d *driver) step(p pull, steps context.Context) *step.Step {
-	return &step.Step{Run: d.shared.Run, Pull: p.ID, Past: p.past, Beside: p.beside, Failing: &d.streaks[p.Arm],
+// turn returns what a step of p is granted. What happens in the step is noted there even if the arm tells nothing of it.
+func (d *driver) turn(p pull, calls int, steps context.Context) *Turn {
+	s := &step.Step{Run: d.shared.Run, Pull: p.ID, Past: p.past, Beside: p.beside, Failing: &d.streaks[p.Arm],
 		Over: func() bool { return steps.Err() != nil }}
+	return &Turn{step: s, shared: d.shared, calls: calls, pull: p.Pull, lessons: p.lessons}
+}
+
+// guard returns the error of f, or what it panics with.
+func guard(what string, f func() error) (err error) {
+	if bad := fault.Guard(what, func() { err = f() }); bad != nil {
+		return bad
+	}
+	return err
 }
 
 // fill begins pulls until InFlight are under way or none can be drawn now. In replay it begins the pulls that an
@@ -333,19 +329,18 @@ func (d *driver) replaying() (record.Record, bool) {
 	return d.shared.Journal.Next()
 }
 
-// draw asks the core what to do, and does it. It reports whether a pull was begun. The core calls the policy,
-// which is the caller's code and may panic.
+// draw asks the core what to do, and does it. It reports whether a pull was begun. The policy that is called may
+// panic.
 func (d *driver) draw(ctx, steps context.Context) bool {
 	if ctx.Err() != nil || steps.Err() != nil {
 		d.interrupted(steps)
 	}
 	var decision allocation.Decision
-	var err error
 	most, limited := d.scorable()
-	bad := fault.Guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.next(most, limited) })
-	if bad != nil {
-		err = bad
-	}
+	err := guard("Policy.Probs, or an arm's Done or Calls,", func() (err error) {
+		decision, err = d.next(most, limited)
+		return err
+	})
 	switch {
 	case err != nil:
 		d.stop(allocation.Error, "", err)
@@ -363,22 +358,15 @@ func (d *driver) arms() []allocation.Arm {
 	_, over := d.core.Ended()
 	arms := make([]allocation.Arm, len(d.cfg.Arms))
 	for i, arm := range d.cfg.Arms {
-		if _, pending := d.pending[i]; !pending && over == "" {
-			arms[i] = about(arm)
+		if _, pending := d.pending[i]; pending || over != "" {
+			continue
+		}
+		arms[i].Done = arm.Done()
+		if s, ok := arm.(Sizer); ok && !arms[i].Done {
+			arms[i].Calls = s.Calls()
 		}
 	}
 	return arms
-}
-
-// about returns what the core has to know of an arm.
-func about(arm Arm) (a allocation.Arm) {
-	if a.Done = arm.Done(); a.Done {
-		return a
-	}
-	if s, ok := arm.(Sizer); ok {
-		a.Calls = s.Calls()
-	}
-	return a
 }
 
 // pull makes a draw durable and begins its step. If the draw cannot be made durable, the step is not begun:
@@ -411,21 +399,17 @@ func (d *driver) pull(decision allocation.Decision, most int, steps context.Cont
 // stepArm steps the arm of p and sends the outcome. It always sends one, because the run waits for the outcome
 // of every pull: a Step that calls runtime.Goexit, as a test's FailNow does, must not leave it waiting for ever.
 func (d *driver) stepArm(p pull, calls int, steps context.Context) {
-	s := d.step(p, steps)
+	turn := d.turn(p, calls, steps)
 	o := outcome{pull: p, err: fmt.Errorf("evolve: Step of arm %d ended its goroutine", p.Arm)}
 	defer func() {
-		o.gen, o.Account, o.err = closed(s, o.gen, o.err)
+		o.close(turn.step)
 		d.ended <- o
 	}()
-	turn := &Turn{step: s, shared: d.shared, calls: calls, arm: p.Arm, lessons: p.lessons}
 	var gen Generation
-	var err error
-	bad := fault.Guard(fmt.Sprintf("Step of arm %d", p.Arm), func() {
-		gen, err = d.audits[p.Arm].step(s.Within(steps), turn)
+	err := guard(fmt.Sprintf("Step of arm %d", p.Arm), func() (err error) {
+		gen, err = d.audits[p.Arm].step(turn.step.Within(steps), turn)
+		return err
 	})
-	if bad != nil {
-		err = bad
-	}
 	o.gen, o.err = gen, err
 }
 
@@ -459,12 +443,11 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 		case o := <-d.ended:
 			d.early = append(d.early, o)
 			if o.err != nil && errors.Is(context.Cause(steps), waits.ErrWallTime) {
-				// The stop comes before the outcome is taken in, whatever error the arm returned, because replay
-				// reads the stop before that too.
+				// Whatever error the arm returned: the stop comes before the outcome, and replay reads it there.
 				d.stop(allocation.Budget, wallTime, nil)
 			}
 		case e := <-d.shared.births:
-			d.born(e)
+			d.observe(e)
 		case <-idle:
 			return outcome{}, false
 		}
@@ -501,18 +484,7 @@ func (d *driver) observe(e Event) {
 	}
 }
 
-// born tells the observer of a child of a step that is under way.
-func (d *driver) born(e Event) {
-	for _, p := range d.pending {
-		if p.ID == e.Pull.ID {
-			e.Pull = p.Pull
-		}
-	}
-	d.observe(e)
-}
-
-// tellStart records what an arm begins with, for readers of the journal, unless an earlier incarnation drew an arm: it
-// told of them all before.
+// tellStart records what an arm begins with, for readers of the journal, unless an earlier incarnation has.
 func (d *driver) tellStart(arm int, start eval.Candidate) error {
 	j := d.shared.Journal
 	if _, replaying := d.replaying(); j == nil || replaying {

@@ -286,17 +286,6 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-func TestRunReward(t *testing.T) {
-	gain := func(g evolve.Generation) float64 { return g.Best.Result.Score - g.Before.Result.Score }
-	res := mustRun(t, evolve.Config{Arms: arms(t, 2, 4), Policy: noisy{}, Reward: gain, Budget: evolve.Budget{Rounds: 10}})
-	for _, r := range res.Rounds {
-		g := res.Arms[r.Pull.Arm].Generations[r.Generation]
-		if r.Reward != gain(g) {
-			t.Errorf("round %d: reward %v, want %v", r.Pull.ID, r.Reward, gain(g))
-		}
-	}
-}
-
 func TestRunEvents(t *testing.T) {
 	var kinds []string
 	calls := 0

@@ -63,7 +63,7 @@ func (a *annealing) brief(int) evolve.Brief {
 		a.current.Candidate = a.Best()
 	}
 	parents := []eval.Candidate{a.current.Candidate}
-	return evolve.Brief{Ask: task.Ask{Parents: parents}, Parents: []int{a.current.ID},
+	return evolve.Brief{Ask: task.Ask{Parents: parents}, From: []int{a.current.ID},
 		Seed: evolve.ChildSeed(a.seed, 1, a.Steps(), 0)}
 }
 

@@ -9,24 +9,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 )
 
-func TestChildSeed(t *testing.T) {
-	for _, tt := range []struct {
-		reason      string
-		seed        uint32
-		n, gen, idx int
-		want        uint32
-	}{
-		{"the first child of the paper's first seed", 40, 64, 0, 0, 648031042},
-		{"its last child at T=8", 40, 64, 7, 63, 162970775},
-		{"all zero but N", 0, 1, 0, 0, 2016945538},
-		{"the largest seed", 4294967295, 128, 15, 127, 651574810},
-	} {
-		if got := evolve.ChildSeed(tt.seed, tt.n, tt.gen, tt.idx); got != tt.want {
-			t.Errorf("%s: ChildSeed(%d, %d, %d, %d) = %d, want %d", tt.reason, tt.seed, tt.n, tt.gen, tt.idx, got, tt.want)
-		}
-	}
-}
-
 // The seeds that the paper's code derives; it takes run seeds modulo 2^32.
 func TestChildSeedAgainstPaper(t *testing.T) {
 	data, err := os.ReadFile("testdata/child_seeds.json")

@@ -125,15 +125,6 @@ func TestSessionsAreOnTheBooks(t *testing.T) {
 	}
 }
 
-// A search that is stepped by hand has the calls of its sessions in its generations too.
-func TestSessionsByHand(t *testing.T) {
-	arm := newSessions(newNumbers(t, "0"), climber, 1, new(atomic.Int64))
-	gen, err := arm.Step(t.Context(), evolve.TurnOf(3))
-	if err != nil || len(gen.Children) != 3 || len(gen.Asides) != 9 {
-		t.Errorf("%d children and %d calls, %v: want 3 and 9", len(gen.Children), len(gen.Asides), err)
-	}
-}
-
 // sessionRun runs two searches by sessions with the journal in dir until the budget ends or the context does.
 func sessionRun(t *testing.T, ctx context.Context, dir string, l llm.LLM, begun *atomic.Int64, whims bool) (*evolve.Result, []byte, error) {
 	t.Helper()
@@ -340,19 +331,18 @@ func TestSessionsLoseEvaluations(t *testing.T) {
 	}
 }
 
-// A search whose every session fails before it asks for anything ends.
+// A search whose every session fails before it asks for anything ends, and so does one that asks no model.
 func TestMakeThatFailsEnds(t *testing.T) {
-	b := &evolve.Breeder{Task: newNumbers(t, "0")}
-	step := func(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
-		return b.Breed(ctx, turn, 2, func(int) evolve.Brief {
-			return evolve.Brief{Make: func(context.Context, *evolve.Work) (string, error) {
-				return "", errors.New("the disk is full")
-			}}
-		}, nil)
-	}
-	_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}},
-		Budget: evolve.Budget{Calls: 10}})
-	if err == nil || !strings.Contains(err.Error(), "the disk is full") {
-		t.Errorf("%v, want the error of the sessions", err)
+	full := func(context.Context, *evolve.Work) (string, error) { return "", errors.New("the disk is full") }
+	for want, brief := range map[string]evolve.Brief{"the disk is full": {Make: full}, "a child has no model": {}} {
+		b := &evolve.Breeder{Task: newNumbers(t, "0")}
+		step := func(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+			return b.Breed(ctx, turn, 2, func(int) evolve.Brief { return brief }, nil)
+		}
+		_, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{stepped{b, step}},
+			Budget: evolve.Budget{Calls: 10}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

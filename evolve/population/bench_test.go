@@ -47,7 +47,7 @@ func crowd(tb testing.TB, cfg Config, n int) (*Population, []string) {
 // bear takes a program through all that a Population does to a child, but for the call and the evaluation.
 func bear(tb testing.TB, p *Population, program string, i int) (why string) {
 	b := p.brief(tb.Context(), nil, i)
-	if b.Parents == nil {
+	if b.From == nil {
 		tb.Fatal("the search has failed")
 	}
 	if b.Admit != nil {
@@ -56,7 +56,7 @@ func bear(tb testing.TB, p *Population, program string, i int) (why string) {
 			tb.Fatal(err)
 		}
 	}
-	c := evolve.Child{ID: p.born, Parents: b.Parents, Operator: b.Operator, Err: why,
+	c := evolve.Child{ID: p.born, Parents: b.From, Operator: b.Operator, Err: why,
 		Attempts: []llm.Attempt{{Status: llm.OK}},
 		Candidate: eval.Candidate{Program: program, Result: eval.Result{Valid: true,
 			Score: rand.New(rand.NewPCG(2, uint64(p.born))).NormFloat64()}}}

@@ -120,7 +120,7 @@ func (v *View) Brief(partners ...Member) evolve.Brief {
 	for _, m := range append([]Member{v.Parent}, partners...) {
 		v.elders.add(m)
 		b.Ask.Parents = append(b.Ask.Parents, m.Candidate)
-		b.Parents = append(b.Parents, m.ID)
+		b.From = append(b.From, m.ID)
 	}
 	b.Ask.Sections, b.Seed = v.Sections, v.seed
 	return b

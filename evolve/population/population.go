@@ -203,8 +203,8 @@ func (p *Population) complete(b *evolve.Brief, v *View, o Operator) {
 	if len(b.Ask.Parents) == 0 {
 		b.Ask.Parents = []eval.Candidate{v.Parent.Candidate}
 	}
-	if len(b.Parents) == 0 {
-		b.Parents = []int{v.Parent.ID}
+	if len(b.From) == 0 {
+		b.From = []int{v.Parent.ID}
 	}
 	if b.Operator == "" && !p.cfg.plain { // greedy search's children have no operator's name
 		b.Operator = o.Name()

@@ -92,7 +92,7 @@ func (o inOrder) Brief(v *population.View) evolve.Brief {
 	v.Parent = members[v.Index/2%len(members)]
 	b := o.Operator.Brief(v)
 	if _, crosses := o.Operator.(population.Cross); crosses {
-		b.Sections = o.tribe.sectionsBut(v, b.Parents[1])
+		b.Sections = o.tribe.sectionsBut(v, b.From[1])
 	}
 	return b
 }

@@ -79,7 +79,7 @@ func newSearch(arm evolve.ArmResult, a account, seed int64, m llm.Model) Search 
 
 // worstCase returns the FLOPs of a generation with timeouts charged in full.
 func worstCase(g evolve.Generation, active int64) float64 {
-	return flops.Sum(g.Attempts, active, flops.WorstCase).TotalFLOPs
+	return flops.Sum(attempts(g.EachCall), active, flops.WorstCase).TotalFLOPs
 }
 
 // An armRow is one of the searches of a [Bandit], with the fields that the file of a [Greedy] search has. Its T

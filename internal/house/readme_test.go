@@ -10,15 +10,18 @@ import (
 	"testing"
 )
 
-// The program in the README, and the one in the package's comment, compile.
+// The programs in the README, which go on from each other, and the one in the package's comment, compile.
 func TestShownProgramsCompile(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, program, _ := strings.Cut(string(readme), "```go\n")
-	program, _, _ = strings.Cut(program, "```")
-	compiles(t, "README.md", program, "openai", "llm", "journal", "report")
+	program := ""
+	for _, block := range strings.Split(string(readme), "```go\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		program += block
+	}
+	compiles(t, "README.md", program)
 
 	page, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -32,7 +35,7 @@ func TestShownProgramsCompile(t *testing.T) {
 			indented.WriteString(code)
 		}
 	}
-	compiles(t, "doc.go", indented.String()+"_ = result\n", "offline")
+	compiles(t, "doc.go", indented.String()+"_ = result\n")
 }
 
 // So do the whole program of the guide, and the policy, the operator and the search in it.
@@ -65,23 +68,20 @@ func TestProgramsOfTheGuideCompile(t *testing.T) {
 }
 
 // compiles vets a program that leaves its imports, ctx and the handling of errors to the reader.
-func compiles(t *testing.T, where, program string, imports ...string) {
+func compiles(t *testing.T, where, program string) {
 	t.Helper()
-	if !strings.Contains(program, "evolve.Run(ctx, evolve.Config{") {
+	if !strings.Contains(program, "evolve.Evolve(ctx, ") {
 		t.Fatalf("%s: no program is found: %q", where, program)
 	}
-	paths := map[string]string{
-		"fmt": "fmt", "js": module + "/eval/js", "geometry": module + "/task/geometry", "evolve": module + "/evolve",
-		"bandit": module + "/bandit",
-		"openai": module + "/llm/openai", "llm": module + "/llm", "offline": module + "/llm/offline",
-		"journal": module + "/evolve/journal", "breadth": module + "/evolve/breadth", "report": module + "/evolve/report",
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "package shown\n\nimport \"context\"\n")
-	for _, name := range append(imports, "fmt", "js", "geometry", "evolve", "breadth", "bandit") {
-		fmt.Fprintf(&b, "import %q\n", paths[name])
+	fmt.Fprintf(&b, "package shown\n\nimport (\n\t\"context\"\n\t\"fmt\"\n")
+	for _, path := range []string{"bandit", "eval/js", "evolve", "evolve/breadth", "evolve/journal", "evolve/report", "llm",
+		"llm/offline", "llm/openai", "task/geometry"} {
+		if strings.Contains(program, path[strings.LastIndex(path, "/")+1:]+".") {
+			fmt.Fprintf(&b, "\t%q\n", module+"/"+path)
+		}
 	}
-	fmt.Fprintf(&b, "\nfunc run(ctx context.Context) {\n%s\n_, _ = err, fmt.Sprint\n}\n", program)
+	fmt.Fprintf(&b, ")\n\nfunc run(ctx context.Context) {\n%s\n_, _ = err, fmt.Sprint\n}\n", program)
 	builds(t, where, b.String())
 }
 

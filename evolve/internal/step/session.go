@@ -22,7 +22,6 @@ import (
 // A Session is what one child is made in, if a brief's Make makes it: the inside of evolve's Work. Its methods are
 // safe for concurrent use.
 type Session struct {
-	child  int
 	step   *Step   // of its own, within that of the child; nil where nothing is recorded
 	llm    llm.LLM // that the child would be asked of
 	task   eval.Evaluator
@@ -32,8 +31,7 @@ type Session struct {
 
 	mu    sync.Mutex
 	used  bool
-	asked bool          // a call of it was answered
-	calls []memory.Call // that it made, where no run notes them
+	asked bool // a call of it was answered
 	notes []string
 	size  int // of the notes, in bytes
 }
@@ -47,7 +45,7 @@ type Turn struct {
 
 // Session begins a session for a child, whose IDs count from 1 in its arm.
 func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int, turn Turn) *Session {
-	w := &Session{child: child, llm: model, task: e, sample: sample, turn: turn}
+	w := &Session{llm: model, task: e, sample: sample, turn: turn}
 	if s == nil {
 		return w
 	}
@@ -77,10 +75,6 @@ func (w *Session) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Reque
 	reply, err := w.step.Ask(ctx, kind, l, req)
 	if w.step != nil {
 		w.answered(reply.Attempts)
-	} else {
-		w.mu.Lock()
-		w.calls = append(w.calls, memory.Call{Kind: kind, Child: w.child, Attempts: reply.Attempts})
-		w.mu.Unlock()
 	}
 	return reply, err
 }
@@ -256,13 +250,6 @@ func (w *Session) Spent() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.used
-}
-
-// Made returns the calls that the session made, where no run notes them.
-func (w *Session) Made() []memory.Call {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.calls)
 }
 
 // limit returns the field of the budget that left no room for something that the session asked for.
