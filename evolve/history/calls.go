@@ -66,7 +66,7 @@ func pullOf(r record.Record) int {
 }
 
 // call takes in a record about a call.
-func (b *Builder) call(r record.Record) {
+func (b *builder) call(r record.Record) {
 	id := callID{r.Key, r.N}
 	c := &b.calls
 	open := c.open[id]
@@ -93,7 +93,7 @@ func (b *Builder) call(r record.Record) {
 }
 
 // endCall takes in how a call ended. Its record has all of its attempts, those too that were noted one by one.
-func (b *Builder) endCall(id callID, was *call, r record.Record) {
+func (b *builder) endCall(id callID, was *call, r record.Record) {
 	if r.Reply == nil {
 		return
 	}
@@ -106,7 +106,7 @@ func (b *Builder) endCall(id callID, was *call, r record.Record) {
 		keep(b.calls.aside, &b.calls.later, id, e, mostAside)
 		return
 	}
-	if b.Reply != nil {
+	if b.reply != nil {
 		e.text = r.Reply.Text
 	}
 	b.calls.keep(id, e)
@@ -114,7 +114,7 @@ func (b *Builder) endCall(id callID, was *call, r record.Record) {
 
 // session takes in how a session ended. It stands for the call that its child was made of: with what all of its calls
 // cost, and its transcript in place of a reply.
-func (b *Builder) session(r record.Record) {
+func (b *builder) session(r record.Record) {
 	of := ended{kind: r.Kind, text: transcript(r)}
 	if r.Error != nil {
 		of.reason = Name(r.Error.Text)
@@ -150,23 +150,8 @@ func transcript(r record.Record) string {
 	return head + "\n\n" + strings.Join(r.Notes, "\n")
 }
 
-// attempts takes in a call of which nothing is known but its attempts: of a pull, or with -1 before the first.
-func (b *Builder) attempts(pull int, attempts []llm.Attempt) ended {
-	if len(attempts) == 0 {
-		return ended{}
-	}
-	last := attempts[len(attempts)-1]
-	switch llm.ClassOf(attempts) {
-	case llm.Abandoned:
-		return b.end(record.Abandoned, attempts, pull, last.Err)
-	case llm.Stall, llm.Errored:
-		return b.end(record.Failure, attempts, pull, last.Err)
-	}
-	return b.end(record.Completion, attempts, pull, "")
-}
-
 // end takes in the attempts of a call that has ended.
-func (b *Builder) end(kind record.Kind, attempts []llm.Attempt, pull int, why string) ended {
+func (b *builder) end(kind record.Kind, attempts []llm.Attempt, pull int, why string) ended {
 	e := ended{kind: kind, model: ModelOf(attempts), cost: b.charge(attempts, pull), reason: Name(why)}
 	switch kind {
 	case record.Abandoned:
@@ -182,14 +167,14 @@ func (b *Builder) end(kind record.Kind, attempts []llm.Attempt, pull int, why st
 }
 
 // charge adds attempts of a call that has ended to the sums.
-func (b *Builder) charge(attempts []llm.Attempt, pull int) Cost {
-	run := &b.run
+func (b *builder) charge(attempts []llm.Attempt, pull int) Cost {
+	run := b.run
 	sum := run.add(Prices(run.Models), attempts)
 	for _, a := range attempts {
 		b.asked(a)
 	}
 	if p := b.pulls[pull]; p != nil {
-		t := &run.Arms[p.arm].Totals
+		t := &run.Arms[p.arm].settled
 		t.Cost = t.Cost.Plus(sum)
 		r := &run.Rounds[p.round]
 		r.Cost, r.Answered = r.Cost.Plus(sum), r.Answered+sum.Calls
@@ -233,7 +218,7 @@ func (c *calls) take(id callID) (ended, bool) {
 
 // cut ends all calls that are under way because their process is gone. What ended of them was paid for, and what did
 // not is lost: it may have been paid for, so its prompt is charged.
-func (b *Builder) cut() {
+func (b *builder) cut() {
 	// In one order, so that a file gives the same sums each time: they are of floating-point numbers.
 	ids := slices.SortedFunc(maps.Keys(b.calls.open),
 		func(x, y callID) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.n, y.n)) })
@@ -254,4 +239,4 @@ func (b *Builder) cut() {
 }
 
 // note counts a message of now.
-func (b *Builder) note(kind, text string) { b.notes.add(&b.run.Notes, b.run.Clock.Now(), kind, text) }
+func (b *builder) note(kind, text string) { b.notes.add(&b.run.Notes, b.run.Clock.Now(), kind, text) }

@@ -14,7 +14,7 @@ type early struct {
 }
 
 // evaluation takes in what a program scored.
-func (b *Builder) evaluation(r record.Record) {
+func (b *builder) evaluation(r record.Record) {
 	if r.Result == nil {
 		return
 	}
@@ -43,7 +43,7 @@ func (b *Builder) evaluation(r record.Record) {
 // begun takes in that an arm is drawn. If no record has told what arms begin with, the programs that were evaluated
 // until then do. One is that of all arms. As many as there are arms are theirs in order, because arms are started in
 // order. Otherwise some arms share a program and others do not, or an arm evaluated several, and nobody knows.
-func (b *Builder) begun() {
+func (b *builder) begun() {
 	if b.drawn {
 		return
 	}

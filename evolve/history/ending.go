@@ -17,23 +17,23 @@ const (
 func (e Ending) CanGoOn() bool { return e.Stop == stopCanceled || e.Stop == stopError }
 
 // stop takes in that the run is over.
-func (b *Builder) stop(r record.Record) {
+func (b *builder) stop(r record.Record) {
 	b.over = true
 	b.run.Ending = Ending{Stop: r.Stop, Limit: r.Limit}
-	b.note("stop", b.run.Ending.Words(b.Limits))
+	b.note("stop", b.run.Ending.Words(b.limits))
 }
 
 // pause takes in that a process ended its part and the run can go on.
-func (b *Builder) pause(r record.Record) {
+func (b *builder) pause(r record.Record) {
 	b.run.Ending = Ending{Stop: r.Stop}
 	if r.Error != nil {
 		b.run.Why = Name(r.Error.Text)
 	}
-	b.note("pause", b.run.Ending.Words(b.Limits))
+	b.note("pause", b.run.Ending.Words(b.limits))
 }
 
 // raise takes in that the run goes on with a larger limit.
-func (b *Builder) raise(r record.Record) {
+func (b *builder) raise(r record.Record) {
 	b.run.Given = r.Fingerprint
 	b.over = false
 	b.again()
@@ -46,7 +46,7 @@ const mostCommand = 4 << 10
 
 // incarnation takes in that another process goes on with the run. A run that is over stays so: to make it again only
 // reads it.
-func (b *Builder) incarnation(r record.Record) {
+func (b *builder) incarnation(r record.Record) {
 	b.cut()
 	b.run.Clock.part(r.Time)
 	if r.Command != "" {
@@ -64,7 +64,7 @@ func (b *Builder) incarnation(r record.Record) {
 }
 
 // again takes in that steps which were cut short are made again.
-func (b *Builder) again() {
+func (b *builder) again() {
 	for _, p := range b.pulls {
 		for _, row := range p.rows {
 			b.run.Children[row].Gone = true

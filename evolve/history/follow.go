@@ -16,7 +16,7 @@ import (
 // journal, or it is damaged before sound lines.
 func Follow(ctx context.Context, path string) iter.Seq2[*Run, error] {
 	return func(yield func(*Run, error) bool) {
-		b := NewBuilder()
+		b := newBuilder()
 		for r, err := range record.Follow(ctx, path) {
 			switch {
 			case err == nil && r.Kind != record.CaughtUp:
@@ -25,8 +25,7 @@ func Follow(ctx context.Context, path string) iter.Seq2[*Run, error] {
 			case err == nil && b.records == 0:
 				continue
 			}
-			b.run.Totals = b.Ledger()
-			if !yield(b.Run(), err) {
+			if !yield(b.run, err) {
 				return
 			}
 		}

@@ -37,7 +37,7 @@ func (t *Totals) add(c *Child, row int, parent Score) {
 	}
 }
 
-// The kinds of [Ledger]: children are told apart by their operator, their model, their proposer, and these labels.
+// The kinds of [Sums]: children are told apart by their operator, their model, their proposer, and these labels.
 const (
 	ByOperator    = "operator"
 	BySelector    = "selector"
@@ -48,7 +48,10 @@ const (
 )
 
 // kinds are all of them, in the order in which they are shown.
-var kinds = [...]string{ByOperator, BySelector, ByInstruction, BySettings, ByModel, ByProposer}
+var kinds = []string{ByOperator, BySelector, ByInstruction, BySettings, ByModel, ByProposer}
+
+// Kinds returns all of them, in the order in which they are shown.
+func Kinds() []string { return slices.Clone(kinds) }
 
 // name returns what the child names of a kind, "" for nothing.
 func (c *Child) name(kind string) string {
@@ -73,35 +76,79 @@ const Others = "others"
 // not fill what every page is sent.
 const mostNames = 1000
 
-// A Ledger has totals by kind and name.
-type Ledger struct {
+// Sums are totals by kind and name.
+type Sums struct {
 	kinds map[string]map[string]*Totals
 	all   Totals // of all children
 	named bool   // a child names its operator
 }
 
-// NewLedger returns a ledger without children.
-func NewLedger() *Ledger { return &Ledger{kinds: map[string]map[string]*Totals{}, all: *newTotals("")} }
+func newSums() *Sums { return &Sums{kinds: map[string]map[string]*Totals{}, all: *newTotals("")} }
 
-// Add counts the child with a row. parent is what the program scored that it was made from first, if that is known.
-func (l *Ledger) Add(c *Child, row int, parent Score) {
-	l.named = l.named || c.Operator != ""
-	l.all.add(c, row, parent)
-	l.all.Cost = l.all.Cost.Plus(c.Cost)
+// Totals returns what the children of each operator, model and so on brought. Its time grows with the names and the
+// steps under way, and not with the run.
+func (r *Run) Totals() *Sums {
+	now := r.b.settled.clone() // the children of pulls that are not over may be made again
+	for row, c := range r.b.pending {
+		now.add(c, row, r.parentScore(c))
+	}
+	return now
+}
+
+// Sums returns the same of the children of one arm, or with -1 of all, summed in the order of rows.
+func (r *Run) Sums(arm int) *Sums {
+	sums := newSums()
+	for row := range r.Children {
+		if c := &r.Children[row]; arm < 0 || c.Arm == arm {
+			sums.add(c, row, r.parentScore(c))
+		}
+	}
+	return sums
+}
+
+// ArmTotals returns the totals of each arm: of its children, with those of pulls that are not over, and of the calls of
+// its pulls.
+func (r *Run) ArmTotals() []Totals {
+	list := make([]Totals, len(r.Arms))
+	for i := range list {
+		list[i] = r.Arms[i].settled
+	}
+	for row, c := range r.b.pending {
+		list[c.Arm].add(c, row, r.parentScore(c))
+	}
+	return list
+}
+
+// pending yields the children of pulls that are not over, with their rows.
+func (b *builder) pending(yield func(row int, c *Child) bool) {
+	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
+		for _, row := range slices.Sorted(maps.Values(b.pulls[number].rows)) {
+			if !yield(row, &b.run.Children[row]) {
+				return
+			}
+		}
+	}
+}
+
+// add counts the child with a row. parent is what the program scored that it was made from first, if that is known.
+func (s *Sums) add(c *Child, row int, parent Score) {
+	s.named = s.named || c.Operator != ""
+	s.all.add(c, row, parent)
+	s.all.Cost = s.all.Cost.Plus(c.Cost)
 	for _, kind := range kinds {
 		if name := c.name(kind); name != "" {
-			t := l.totals(kind, name)
+			t := s.totals(kind, name)
 			t.add(c, row, parent)
 			t.Cost = t.Cost.Plus(c.Cost)
 		}
 	}
 }
 
-func (l *Ledger) totals(kind, name string) *Totals {
-	of := l.kinds[kind]
+func (s *Sums) totals(kind, name string) *Totals {
+	of := s.kinds[kind]
 	if of == nil {
 		of = map[string]*Totals{}
-		l.kinds[kind] = of
+		s.kinds[kind] = of
 	}
 	if of[name] == nil && len(of) >= mostNames {
 		name = Others
@@ -113,22 +160,21 @@ func (l *Ledger) totals(kind, name string) *Totals {
 }
 
 // Named reports whether a child names its operator.
-func (l *Ledger) Named() bool { return l.named }
+func (s *Sums) Named() bool { return s.named }
 
 // All returns the totals of all children.
-func (l *Ledger) All() Totals { return l.all }
+func (s *Sums) All() Totals { return s.all }
 
 // By returns the totals of a kind, in the order of their first children.
-func (l *Ledger) By(kind string) []*Totals {
-	return slices.SortedFunc(maps.Values(l.kinds[kind]), func(a, b *Totals) int {
+func (s *Sums) By(kind string) []*Totals {
+	return slices.SortedFunc(maps.Values(s.kinds[kind]), func(a, b *Totals) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// clone returns a copy.
-func (l *Ledger) clone() *Ledger {
-	c := &Ledger{make(map[string]map[string]*Totals, len(l.kinds)), l.all, l.named}
-	for kind, of := range l.kinds {
+func (s *Sums) clone() *Sums {
+	c := &Sums{make(map[string]map[string]*Totals, len(s.kinds)), s.all, s.named}
+	for kind, of := range s.kinds {
 		c.kinds[kind] = make(map[string]*Totals, len(of))
 		for name, t := range of {
 			copied := *t

@@ -12,41 +12,13 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
 
-// A HeldOut is what the best program of a run scores on cases that the search never saw, beside the score that it was
-// searched for.
-type HeldOut struct {
-	Score   float64            `json:"score"` // 0 if there is a Reason
-	Reason  string             `json:"reason,omitempty"`
-	Metrics map[string]float64 `json:"metrics,omitempty"`
-	// that have a score each; 0 if the task does not say
-	Cases         int     `json:"n_cases,omitempty"`
-	Searched      float64 `json:"searched_score"`             // that of the search
-	SearchedCases int     `json:"n_searched_cases,omitempty"` // as Cases
-	// Gap is Searched − Score with its interval; nil unless both have at least 5 cases, or if the scores are so
-	// large or so close together that the interval is not a finite number.
-	Gap *Gap `json:"gap,omitempty"`
-	// Note says in words that the held-out score is lower than chance explains; "" if it is not, or that cannot be told.
-	Note string `json:"note,omitempty"`
-	// Run says which run the score is of, by a hash of what decides it; "" if the program that made the run does not say.
-	Run string `json:"run,omitempty"`
-	// What the scoring asked of models. It is after the run, and neither in its budget nor in its counts.
-	Use   Use   `json:"asked"`
-	FLOPs *Cost `json:"flops,omitempty"` // nil if nothing was asked
-}
-
-// A Gap is a difference of two means with its 95 % interval.
-type Gap struct {
-	Mean float64 `json:"mean"`
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// minGapCases is the fewest cases on each side for which a [Gap] is computed.
+// minGapCases is the fewest cases on each side for which a [result.Gap] is computed.
 const minGapCases = 5
 
 // ScoreHeldOut scores the best program of a run on the cases that t keeps from searches ([task.HeldOut]). It returns
@@ -58,7 +30,7 @@ const minGapCases = 5
 // 0, Note says so. The searched score is the best of many and so expected to be a little high; the interval does not
 // account for that. A panic of the task is an error, so that the run's result is not lost. Calls go through the Ask of
 // ctx's [llm.Trace], which may keep their replies.
-func ScoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) (*HeldOut, error) {
+func ScoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) (*result.HeldOut, error) {
 	if !best.Result.Valid {
 		return nil, nil
 	}
@@ -87,8 +59,8 @@ func heldOut(ctx context.Context, t task.Task, program string) (r eval.Result, o
 }
 
 // newHeldOut compares what was searched for with what was held out.
-func newHeldOut(searched, held eval.Result) *HeldOut {
-	h := &HeldOut{Searched: searched.Score, SearchedCases: len(searched.Cases)}
+func newHeldOut(searched, held eval.Result) *result.HeldOut {
+	h := &result.HeldOut{Searched: searched.Score, SearchedCases: len(searched.Cases)}
 	if !held.Valid {
 		h.Reason = held.Reason
 		return h
@@ -110,7 +82,7 @@ func newHeldOut(searched, held eval.Result) *HeldOut {
 const rounding = 1e-12
 
 // gap returns the difference of the means of x and y with Welch's interval, or nil if that is not finite.
-func gap(x, y []float64) *Gap {
+func gap(x, y []float64) *result.Gap {
 	mx, vx := stat.MeanVariance(x, nil)
 	my, vy := stat.MeanVariance(y, nil)
 	ex, ey := vx/float64(len(x)), vy/float64(len(y))
@@ -119,14 +91,14 @@ func gap(x, y []float64) *Gap {
 		d = 0
 	}
 	if ex+ey == 0 {
-		return &Gap{d, d, d}
+		return &result.Gap{Mean: d, Low: d, High: d}
 	}
 	df := (ex + ey) * (ex + ey) / (ex*ex/float64(len(x)-1) + ey*ey/float64(len(y)-1))
 	half := distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(0.975) * math.Sqrt(ex+ey)
 	if math.IsNaN(d) || math.IsNaN(half) || math.IsInf(d+half, 0) {
 		return nil
 	}
-	return &Gap{d, d - half, d + half}
+	return &result.Gap{Mean: d, Low: d - half, High: d + half}
 }
 
 // A collector keeps the attempts of calls.
@@ -149,12 +121,12 @@ func (c *collector) ask(ctx context.Context, l llm.LLM, req llm.Request) (llm.Re
 }
 
 // count enters what was asked.
-func (c *collector) count(h *HeldOut, active int64) {
+func (c *collector) count(h *result.HeldOut, active int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h.Use = Use{Calls: c.answered, Tokens: history.Prices(nil).Call(c.attempts).Tokens}
+	h.Use = result.Use{Calls: c.answered, Tokens: history.Prices(nil).Call(c.attempts).Tokens}
 	if len(c.attempts) > 0 {
-		cost := newCost(slices.Values(c.attempts), active)
+		cost := result.NewCost(slices.Values(c.attempts), active)
 		h.FLOPs = &cost
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -119,14 +121,14 @@ func TestHeldOutWithoutGap(t *testing.T) {
 	for _, tt := range []struct {
 		held   eval.Result
 		err    error
-		want   report.HeldOut
+		want   result.HeldOut
 		reason string
 	}{
-		{scores(0, 0, 0, 0, 0, 0), nil, report.HeldOut{Searched: 1, SearchedCases: 4, Cases: 6}, "too few cases"},
-		{eval.Result{Valid: true, Score: 2}, nil, report.HeldOut{Searched: 1, SearchedCases: 4, Score: 2},
+		{scores(0, 0, 0, 0, 0, 0), nil, result.HeldOut{Searched: 1, SearchedCases: 4, Cases: 6}, "too few cases"},
+		{eval.Result{Valid: true, Score: 2}, nil, result.HeldOut{Searched: 1, SearchedCases: 4, Score: 2},
 			"a score without cases"},
-		{eval.Invalid("it throws"), nil, report.HeldOut{Searched: 1, SearchedCases: 4, Reason: "it throws"}, "invalid there"},
-		{eval.Result{}, gone, report.HeldOut{Searched: 1, SearchedCases: 4, Reason: "no interpreter"},
+		{eval.Invalid("it throws"), nil, result.HeldOut{Searched: 1, SearchedCases: 4, Reason: "it throws"}, "invalid there"},
+		{eval.Result{}, gone, result.HeldOut{Searched: 1, SearchedCases: 4, Reason: "no interpreter"},
 			"the evaluation failed"},
 	} {
 		of := kept{heldOut: func(context.Context, string) (eval.Result, error) { return tt.held, tt.err }}
@@ -158,7 +160,7 @@ func TestHeldOutCosts(t *testing.T) {
 	}}
 	h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(1)},
 		llm.Model{Key: "m", ActiveParams: 1000})
-	if err != nil || h.Use != (report.Use{Calls: 3, Tokens: report.Tokens{Prompt: 60, Completion: 6}}) ||
+	if err != nil || h.Use != (result.Use{Calls: 3, Tokens: history.Tokens{Prompt: 60, Completion: 6}}) ||
 		h.FLOPs.WorstCase.TotalFLOPs <= 0 {
 		t.Errorf("%+v, %v", h, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -41,16 +42,20 @@ func Summary(r *evolve.Result, models ...llm.Model) string {
 	t := history.Prices(models).Tally(calls)
 	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %s\n", t.Calls[llm.Real],
 		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.Abandoned], counted(sum(t.Attempts), "attempt"))
-	fmt.Fprintf(&b, "spent     %s\n", spent(t.Spent, attempts(calls), models))
+	fmt.Fprintf(&b, "spent     %s\n", spent(t.Spent, result.Each(calls), models))
 	fmt.Fprintf(&b, "scored    %s", counted(r.Evaluations, "evaluation"))
 	if r.TuneEvaluations > 0 {
 		fmt.Fprintf(&b, ", and %d to tune", r.TuneEvaluations)
 	}
 	b.WriteString("\n")
 	childrenOf(r).write(&b)
-	run, _ := accounts(r, first.ActiveParams)
-	for _, p := range run.By(history.ByProposer) {
-		fmt.Fprintf(&b, "proposer  %s: %d children, %d better than the best before\n", p.Name, p.Children, p.Improved)
+	if len(r.Arms) > 0 {
+		file := newBandit(r, BanditHeader{ArmSeeds: make([]uint32, len(r.Arms))})
+		if run, err := file.History(); err == nil {
+			for _, p := range run.Totals().By(history.ByProposer) {
+				fmt.Fprintf(&b, "proposer  %s: %d children, %d better than the best before\n", p.Name, p.Children, p.Improved)
+			}
+		}
 	}
 	return b.String()
 }

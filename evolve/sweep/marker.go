@@ -11,7 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
 // A finished is the marker of a finished run, the file NAME.done. It is written after the result, as a whole and
@@ -83,7 +83,7 @@ func same(then, now journal.Fingerprint) error {
 
 // write makes the marker durable.
 func (f *finished) write(path string) error {
-	if err := report.Save(path, f); err != nil {
+	if err := result.Save(path, f); err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	return nil

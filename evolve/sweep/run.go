@@ -11,6 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -33,18 +34,18 @@ func (s *sweep) complete(ctx context.Context, r Run) (f *finished, err error) {
 		return nil, failed(r, err)
 	}
 	cfg.Journal = j
-	result, err := evolve.Run(ctx, cfg)
+	res, err := evolve.Run(ctx, cfg)
 	if err != nil {
 		return nil, failed(r, err)
 	}
-	if !over(result) {
-		s.observe(s.progress(EventPause, r, result))
+	if !over(res) {
+		s.observe(s.progress(EventPause, r, res))
 		return nil, nil
 	}
 	spec := s.plan.Models[r.of.model].Spec
-	f = &finished{Fingerprint: fingerprint, Stop: result.Stop, Limit: result.Limit, Rows: rows(result, spec),
-		Again: len(result.Earlier.Lost) + len(result.Earlier.Abandoned) + len(result.Earlier.Unclaimed)}
-	if err := report.Save(filepath.Join(s.cfg.Dir, r.Path(".json")), r.report(result, list, spec)); err != nil {
+	f = &finished{Fingerprint: fingerprint, Stop: res.Stop, Limit: res.Limit, Rows: rows(res, spec),
+		Again: len(res.Earlier.Lost) + len(res.Earlier.Abandoned) + len(res.Earlier.Unclaimed)}
+	if err := result.Save(filepath.Join(s.cfg.Dir, r.Path(".json")), r.report(res, list, spec)); err != nil {
 		return nil, failed(r, err)
 	}
 	return f, f.write(filepath.Join(s.cfg.Dir, r.Path(".done")))

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	result "github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/evolve/lineage"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
@@ -33,7 +33,7 @@ func vacant(dir string) error {
 
 // repository writes the run as a new repository and says what it has. The repository is made beside its place and moved
 // there when it is whole, so that nothing half made is left under its name.
-func (o options) repository(ctx context.Context, stdout io.Writer, r *lineage.Run) error {
+func (o options) repository(ctx context.Context, stdout io.Writer, r *history.Lineage) error {
 	into, err := filepath.Abs(o.into) // the scratch folder is beside it, also if it is the current one
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -47,7 +47,7 @@ func (o options) repository(ctx context.Context, stdout io.Writer, r *lineage.Ru
 		return &cli.UsageError{Err: err}
 	}
 	made := filepath.Join(scratch, "repository") // made by git, with the mode that the user's folders have
-	kept := r.Without(func(c lineage.Candidate) bool { return c.Program == "" })
+	kept := r.Without(func(c *history.Candidate) bool { return c.Program == "" })
 	err = o.fill(ctx, made, kept)
 	if err == nil {
 		err = move(made, into)
@@ -73,7 +73,7 @@ func move(from, to string) error {
 }
 
 // fill makes the repository.
-func (o options) fill(ctx context.Context, dir string, r *lineage.Run) error {
+func (o options) fill(ctx context.Context, dir string, r *history.Lineage) error {
 	if err := git(ctx, nil, "init", "--quiet", dir); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (o options) fill(ctx context.Context, dir string, r *lineage.Run) error {
 		}
 	}
 	err := git(ctx, stream, "-C", dir, "fast-import", "--quiet")
-	if errors.Is(err, lineage.ErrNoProgram) || errors.Is(err, lineage.ErrBase) {
+	if errors.Is(err, history.ErrNoProgram) || errors.Is(err, history.ErrBase) {
 		return cli.Usagef("%w", err)
 	}
 	if err != nil {
@@ -122,7 +122,7 @@ func asTheyAre(dir string) error {
 }
 
 // say says what the repository has, and how to look at it.
-func (o options) say(stdout io.Writer, r *lineage.Run, left int) {
+func (o options) say(stdout io.Writer, r *history.Lineage, left int) {
 	merges := 0
 	for _, c := range r.Candidates {
 		if len(c.Parents) > 1 {

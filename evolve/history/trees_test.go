@@ -1,4 +1,4 @@
-package lineage_test
+package history_test
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/patch"
 )
@@ -53,11 +53,11 @@ func folder(t *testing.T) (dir, hash string) {
 
 // grown returns a run of n candidates that change the base: they write, make, delete and restore files, and some have
 // two parents. In the middle of the best one's line a file brings a gain of 1000.
-func grown(base string, n int) *lineage.Run {
-	r := &lineage.Run{Fingerprint: journal.Fingerprint{"task": "tree"}}
+func grown(base string, n int) *history.Lineage {
+	r := &history.Lineage{Fingerprint: journal.Fingerprint{"task": "tree"}}
 	add := func(p patch.Patch, parents ...int) {
 		i := len(r.Candidates)
-		c := lineage.Candidate{Arm: 0, Pull: i - 1, Step: i, Parents: parents, Program: p.String(),
+		c := history.Candidate{Arm: 0, Pull: i - 1, Step: i, Parents: parents, Program: p.String(),
 			Time:     time.Unix(int64(i), 0),
 			Proposal: books.Proposal{ID: i, Valid: true, Score: float64(i)}}
 		if i == 0 {
@@ -106,7 +106,7 @@ func grown(base string, n int) *lineage.Run {
 }
 
 // trees is a new repository of a run of trees, with a work tree.
-func trees(t *testing.T, r *lineage.Run, base string) (dir string) {
+func trees(t *testing.T, r *history.Lineage, base string) (dir string) {
 	t.Helper()
 	begun := time.Now()
 	var stream bytes.Buffer
@@ -216,11 +216,11 @@ func TestPatchOfTheBest(t *testing.T) {
 func TestTreesOfAGrowingRun(t *testing.T) {
 	base, hash := folder(t)
 	r := grown(hash, 40)
-	refs := func(r *lineage.Run) string {
+	refs := func(r *history.Lineage) string {
 		return must(t, trees(t, r, base), "for-each-ref", "refs/candidates", "refs/heads/base")
 	}
 	whole := refs(r)
-	for ref := range strings.Lines(refs(&lineage.Run{Fingerprint: r.Fingerprint, Candidates: r.Candidates[:20]})) {
+	for ref := range strings.Lines(refs(&history.Lineage{Fingerprint: r.Fingerprint, Candidates: r.Candidates[:20]})) {
 		if !strings.Contains(whole, ref) {
 			t.Errorf("%s has another hash when the run is over", ref)
 		}
@@ -246,16 +246,16 @@ func TestWriteTreesRefuses(t *testing.T) {
 		t.Errorf("a full disk: %v", err)
 	}
 	if err := r.WriteTrees(io.Discard, filepath.Join(base, "missing")); !errors.Is(err, os.ErrNotExist) ||
-		!strings.HasPrefix(err.Error(), "lineage: ") {
+		!strings.HasPrefix(err.Error(), "history: ") {
 		t.Errorf("no folder: %v", err)
 	}
-	if err := hostile().WriteTrees(io.Discard, base); !errors.Is(err, lineage.ErrBase) {
+	if err := hostile().WriteTrees(io.Discard, base); !errors.Is(err, history.ErrBase) {
 		t.Errorf("single files: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(base, "src", "a.txt"), []byte("2\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.WriteTrees(io.Discard, base); !errors.Is(err, lineage.ErrBase) || !strings.Contains(err.Error(), hash) {
+	if err := r.WriteTrees(io.Discard, base); !errors.Is(err, history.ErrBase) || !strings.Contains(err.Error(), hash) {
 		t.Errorf("a folder that was changed: %v", err)
 	}
 }

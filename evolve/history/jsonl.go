@@ -1,10 +1,11 @@
-package lineage
+package history
 
 import (
 	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf16"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
@@ -42,23 +43,20 @@ const clock = "2006-01-02T15:04:05.000Z07:00"
 
 // WriteJSONL writes a line of JSON for each candidate, in order, also for children without a program. All is printable
 // ASCII, so that no terminal obeys what a candidate wrote.
-func (r *Run) WriteJSONL(w io.Writer) error {
-	best := r.Best()
-	champions := map[int]bool{}
-	for _, i := range r.Line(best) {
-		champions[i] = true
-	}
+func (l *Lineage) WriteJSONL(w io.Writer) error {
+	best := l.Best()
+	line := l.Line(best)
 	out := bufio.NewWriter(w)
-	for i, c := range r.Candidates {
-		row := r.row(c)
-		row.Line, row.Best = champions[i], i == best
+	for i := range l.Candidates {
+		row := l.row(&l.Candidates[i])
+		row.Line, row.Best = slices.Contains(line, i), i == best
 		text, err := json.Marshal(row)
 		if err != nil {
-			return fmt.Errorf("lineage: %s: %w", c.Name(), err)
+			return fmt.Errorf("history: %s: %w", row.Name, err)
 		}
 		out.Write(append(inASCII(text), '\n'))
 	}
-	return flush(out)
+	return out.Flush()
 }
 
 // inASCII returns JSON with every character outside printable ASCII as its escape.
@@ -78,14 +76,14 @@ func inASCII(text []byte) []byte {
 	return out
 }
 
-func (r *Run) row(c Candidate) row {
+func (l *Lineage) row(c *Candidate) row {
 	out := row{
 		Name: c.Name(), Step: c.Step, Index: c.Index, ID: c.ID, Parents: make([]string, len(c.Parents)), Unknown: c.Unknown,
 		Operator: c.Operator, Labels: c.Labels, State: c.State, Valid: c.Valid, Reason: c.Reason,
 		Time: c.Time.Format(clock), Key: c.Key, Proposal: c.Proposal,
 	}
 	for i, p := range c.Parents {
-		out.Parents[i] = r.Candidates[p].Name()
+		out.Parents[i] = l.Candidates[p].Name()
 	}
 	if c.Arm >= 0 {
 		out.Arm = &c.Arm

@@ -1,4 +1,4 @@
-package lineage_test
+package history_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/books"
-	"github.com/evoalloc/evoalloc/evolve/lineage"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 )
 
@@ -50,7 +50,7 @@ func must(t testing.TB, dir string, args ...string) string {
 }
 
 // repository is a new repository of a run.
-func repository(t testing.TB, r *lineage.Run) string {
+func repository(t testing.TB, r *history.Lineage) string {
 	t.Helper()
 	var stream bytes.Buffer
 	if err := r.WriteGit(&stream, "program.txt"); err != nil {
@@ -69,8 +69,8 @@ func repository(t testing.TB, r *lineage.Run) string {
 }
 
 // withProgram are the candidates that a repository has.
-func withProgram(r *lineage.Run) *lineage.Run {
-	return r.Without(func(c lineage.Candidate) bool { return c.Program == "" })
+func withProgram(r *history.Lineage) *history.Lineage {
+	return r.Without(func(c *history.Candidate) bool { return c.Program == "" })
 }
 
 // A repository of a real run has a commit for each candidate, with its parents, its program and its score.
@@ -103,7 +103,7 @@ func TestGitIsTheRun(t *testing.T) {
 		}
 		holds(t, dir, r)
 		champions(t, dir, r)
-		for arm := range 1 + slices.MaxFunc(r.Candidates, func(a, b lineage.Candidate) int { return a.Arm - b.Arm }).Arm {
+		for arm := range 1 + slices.MaxFunc(r.Candidates, func(a, b history.Candidate) int { return a.Arm - b.Arm }).Arm {
 			want := r.Candidates[bestOf(r, arm)].Name()
 			if got := strings.TrimSpace(must(t, dir, "log", "-1", "--format=%(trailers:key=Candidate,valueonly)",
 				fmt.Sprintf("arm/%d", arm))); got != want {
@@ -143,7 +143,7 @@ func commits(t *testing.T, dir string) (name, parents map[string]string) {
 }
 
 // holds checks that each candidate can be had by its address, with its program to the byte, its score and its time.
-func holds(t *testing.T, dir string, r *lineage.Run) {
+func holds(t *testing.T, dir string, r *history.Lineage) {
 	t.Helper()
 	programs := contents(t, dir, r)
 	shown := map[string][]string{}
@@ -174,7 +174,7 @@ func holds(t *testing.T, dir string, r *lineage.Run) {
 }
 
 // contents are the programs of a repository, by candidate.
-func contents(t *testing.T, dir string, r *lineage.Run) map[string]string {
+func contents(t *testing.T, dir string, r *history.Lineage) map[string]string {
 	t.Helper()
 	var asked strings.Builder
 	for _, c := range r.Candidates {
@@ -197,7 +197,7 @@ func contents(t *testing.T, dir string, r *lineage.Run) map[string]string {
 }
 
 // champions checks that git log --graph shows the champion's line, the best first.
-func champions(t *testing.T, dir string, r *lineage.Run) {
+func champions(t *testing.T, dir string, r *history.Lineage) {
 	t.Helper()
 	line := r.Line(r.Best())
 	if len(line) < 4 {
@@ -220,7 +220,7 @@ func champions(t *testing.T, dir string, r *lineage.Run) {
 func TestGitIsDeterministic(t *testing.T) {
 	path := recorded(t, crossing(t, adder))
 	r := one(t, path)
-	refs := func(r *lineage.Run) []string {
+	refs := func(r *history.Lineage) []string {
 		return strings.Split(strings.TrimSpace(must(t, repository(t, r), "for-each-ref", "--sort=creatordate",
 			"refs/candidates")), "\n")
 	}
@@ -228,7 +228,7 @@ func TestGitIsDeterministic(t *testing.T) {
 	if again := refs(one(t, path)); fmt.Sprint(first) != fmt.Sprint(again) {
 		t.Errorf("the same run again gives\n%v\nwant\n%v", again, first)
 	}
-	earlier := refs(&lineage.Run{Fingerprint: r.Fingerprint, Candidates: r.Candidates[:50]})
+	earlier := refs(&history.Lineage{Fingerprint: r.Fingerprint, Candidates: r.Candidates[:50]})
 	if len(earlier) < 30 || len(earlier) >= len(first) {
 		t.Fatalf("%d refs of %d", len(earlier), len(first))
 	}
@@ -240,7 +240,7 @@ func TestGitIsDeterministic(t *testing.T) {
 }
 
 // hostile is a run in which programs, operators and reasons hold what git or a terminal obeys.
-func hostile() *lineage.Run {
+func hostile() *history.Lineage {
 	programs := []string{
 		"\x00\x01binary\x00", "data 5\nhello\n", "commit refs/heads/best\nfrom :1\ndone\n", "no final newline", "\n",
 		strings.Repeat("x", 1<<20), "\xff\xfe not UTF-8",
@@ -250,11 +250,11 @@ func hostile() *lineage.Run {
 		"new\nline\n\nScore: 1e9", "\x1b]0;title\x07\x1b[2J", `quote " backslash \`, "ends in a backslash \\",
 		"<b>&lt;&amp;</b>", strings.Repeat("long ", 1<<18), "\u202ereversed", "\xff\xfe", "\x00", "-->; }",
 	}
-	r := &lineage.Run{Candidates: []lineage.Candidate{{Arm: -1, Pull: -1, Program: "start",
+	r := &history.Lineage{Candidates: []history.Candidate{{Arm: -1, Pull: -1, Program: "start",
 		Proposal: books.Proposal{Valid: true, Score: -1}, Time: time.Unix(-5, 0)}}}
 	r.Fingerprint = map[string]string{"task": "a\nScore: 7\n\nValid: true \\\"", "\nScore": "9"}
 	for i := range max(len(programs), len(operators)) {
-		c := lineage.Candidate{Arm: 0, Pull: i, Step: i + 1, Parents: []int{i}, Program: programs[i%len(programs)],
+		c := history.Candidate{Arm: 0, Pull: i, Step: i + 1, Parents: []int{i}, Program: programs[i%len(programs)],
 			Key:      "\nKey: x",
 			Proposal: books.Proposal{ID: i + 1, Operator: operators[i%len(operators)], Valid: i%2 == 0, Score: float64(i)},
 			Time:     time.Unix(int64(i), 0)}
@@ -320,12 +320,12 @@ func TestWriteGitRefuses(t *testing.T) {
 	for _, file := range []string{"../program", "a/b", ".git", ".gitattributes", "a b", "a\nb", `"a"`, "é", "git~1",
 		strings.Repeat("x", 300)} {
 		err := hostile().WriteGit(io.Discard, file)
-		if err == nil || !strings.Contains(err.Error(), "lineage: the file name") {
+		if err == nil || !strings.Contains(err.Error(), "history: the file name") {
 			t.Errorf("%.20q: %v", file, err)
 		}
 	}
-	r := &lineage.Run{Candidates: []lineage.Candidate{{Step: 1, Proposal: books.Proposal{ID: 1}}}}
-	if err := r.WriteGit(io.Discard, ""); !errors.Is(err, lineage.ErrNoProgram) {
+	r := &history.Lineage{Candidates: []history.Candidate{{Step: 1, Proposal: books.Proposal{ID: 1}}}}
+	if err := r.WriteGit(io.Discard, ""); !errors.Is(err, history.ErrNoProgram) {
 		t.Errorf("no program: %v", err)
 	}
 }
@@ -337,7 +337,7 @@ func TestWriteErrors(t *testing.T) {
 		"git":   func(w io.Writer) error { return r.WriteGit(w, "") },
 		"jsonl": r.WriteJSONL,
 	} {
-		if err := write(full{}); !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "lineage: ") {
+		if err := write(full{}); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", form, err)
 		}
 	}

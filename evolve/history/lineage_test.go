@@ -1,4 +1,4 @@
-package lineage_test
+package history_test
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -127,14 +127,11 @@ func TestReadWhileItIsWritten(t *testing.T) {
 		if err := os.WriteFile(part, text[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		runs, err := lineage.Read(part)
+		l, err := history.ReadLineage(part)
 		if err != nil {
 			t.Fatalf("cut after %d bytes: %v", cut, err)
 		}
-		if len(runs) == 0 {
-			continue
-		}
-		got := runs[0].Candidates
+		got := l.Candidates
 		if len(got) > len(whole.Candidates) || fmt.Sprint(got) != fmt.Sprint(whole.Candidates[:len(got)]) {
 			t.Fatalf("cut after %d bytes: %v, want a beginning of %v", cut, got, whole.Candidates)
 		}
@@ -169,7 +166,7 @@ func TestReadResumed(t *testing.T) {
 }
 
 // timeless prints candidates without what differs when a run is made again.
-func timeless(r *lineage.Run) string {
+func timeless(r *history.Lineage) string {
 	var b strings.Builder
 	for _, c := range r.Candidates {
 		fmt.Fprintln(&b, describe(c.Arm, c.Step, c.Index, c.ID, names(r, c.Parents), c.Operator, c.Program, c.Valid, c.Score))
@@ -187,10 +184,10 @@ func TestReadRecords(t *testing.T) {
 	}{
 		{"killed while children were written: those of the process after it count", 1, []record.Record{
 			draw(0, 0), program("a"), child(0, 0, 1, "a", 1, 0), child(0, 1, 2, "a", 1, 0),
-			{Kind: record.Incarnation}, program("b"), child(0, 0, 1, "b", 2, 0), report(0),
+			{Kind: record.Incarnation}, program("b"), child(0, 0, 1, "b", 2, 0), reported(0),
 		}, "0/1.0[][0]=2 b"},
 		{"a child that stands twice counts once", 1, []record.Record{
-			draw(0, 0), program("a"), child(0, 0, 1, "a", 1), child(0, 0, 1, "a", 2), report(0),
+			draw(0, 0), program("a"), child(0, 0, 1, "a", 1), child(0, 0, 1, "a", 2), reported(0),
 		}, "0/1.0[][]=2 a"},
 		{"one initial program is that of all arms", 2, []record.Record{
 			program("s"), evaluation("s", good(1)), draw(0, 1), child(0, 0, 1, "s", 1, 0),
@@ -233,7 +230,7 @@ func TestReadRecords(t *testing.T) {
 			draw(0, 0), draw(1, 1), child(0, 0, 1, "", 1), child(1, 0, 1, "", 2), child(0, 1, 2, "", 3), child(0, 0, 1, "", 4),
 		}, "0/1.0[][]=4 ; 1/1.0[][]=2 ; 0/1.1[][]=3 "},
 		{"killed with two steps under way, of which one was over", 2, []record.Record{
-			draw(0, 0), draw(1, 1), child(0, 0, 1, "", 1), child(1, 0, 1, "", 2), report(1), {Kind: record.Incarnation},
+			draw(0, 0), draw(1, 1), child(0, 0, 1, "", 1), child(1, 0, 1, "", 2), reported(1), {Kind: record.Incarnation},
 			child(0, 0, 1, "", 3),
 		}, "1/1.0[][]=2 ; 0/1.0[][]=3 "},
 		{"a step that the end of the run cut short has its children, also when somebody looks at the run again", 1,
@@ -246,7 +243,7 @@ func TestReadRecords(t *testing.T) {
 			child(0, 0, 1, "", 2),
 		}, "0/1.0[][]=2 "},
 		{"a search that breeds twice in a step", 1, []record.Record{
-			draw(0, 0), child(0, 0, 1, "", 1), child(0, 0, 2, "", 2, 1), report(0),
+			draw(0, 0), child(0, 0, 1, "", 1), child(0, 0, 2, "", 2, 1), reported(0),
 		}, "0/1.0[][]=1 ; 0/1.0-2[0/1.0][]=2 "},
 		{"a program that was evaluated with a line end, and not again without", 1, []record.Record{
 			program("s\n"), start(0, "s\n", 1), draw(0, 0), child(0, 0, 1, "s", 1, 0),
@@ -270,11 +267,10 @@ func TestReadRecords(t *testing.T) {
 	}
 }
 
-// Runs of one journal are apart, though they count their pulls alike and share the texts of programs.
+// The last run of a journal is apart from the one before it, though they count their pulls alike and share the texts of programs.
 func TestReadSeveralRuns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.journal")
 	made(t.Context(), t, path, 3, greedy(t, adder), nil)
-	first := one(t, path)
 	j, err := journal.Open(path, journal.Config{Resume: true, Fingerprint: journal.Fingerprint{"task": "sum"}})
 	if err != nil {
 		t.Fatal(err)
@@ -286,19 +282,16 @@ func TestReadSeveralRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	runs, err := lineage.Read(path)
-	if err != nil || len(runs) != 2 {
-		t.Fatalf("%d runs, %v, want 2", len(runs), err)
-	}
-	if fmt.Sprint(runs[0].Candidates) != fmt.Sprint(first.Candidates) {
-		t.Errorf("the first run is\n%v\nwant\n%v", runs[0].Candidates, first.Candidates)
+	l, err := history.ReadLineage(path)
+	if err != nil || l.Runs != 2 {
+		t.Fatal(l, err)
 	}
 	// Its initial program was evaluated in the first run, and is that of the second, too.
-	if n := len(runs[1].Candidates); n != 3*6+1 || runs[1].Candidates[0].Step > 0 {
+	if n := len(l.Candidates); n != 3*6+1 || l.Candidates[0].Step > 0 {
 		t.Errorf("the second run has %d candidates and begins with %+v, want %d and an initial program", n,
-			runs[1].Candidates[0], 3*6+1)
+			l.Candidates[0], 3*6+1)
 	}
-	for _, c := range runs[1].Candidates {
+	for _, c := range l.Candidates {
 		if c.Key != "" && c.Program == "" {
 			t.Errorf("%s has no text", c.Name())
 		}
@@ -319,7 +312,7 @@ func TestReadEarlierJournal(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestReadLineageRefuses(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "notes.txt")
 	if err := os.WriteFile(text, []byte("not a journal\n"), 0o600); err != nil {
@@ -331,13 +324,9 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		{"a file that is not there", filepath.Join(dir, "none"), "none", os.ErrNotExist},
 		{"a file that is not a journal", text, "is not a journal", nil},
-		{"a format of another version", writeFile(t, record.Record{Kind: record.Header, Version: 1}), "it has version 1",
-			journal.ErrVersion},
-		{"a child of a pull of which nothing is known", write(t, 1, child(7, 0, 1, "", 0)), "record 3 is a child of pull 7",
-			nil},
 	} {
-		_, err := lineage.Read(tt.path)
-		if err == nil || !strings.HasPrefix(err.Error(), "lineage: ") || !strings.Contains(err.Error(), tt.want) ||
+		_, err := history.ReadLineage(tt.path)
+		if err == nil || !strings.Contains(err.Error(), tt.want) ||
 			tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("%s: %v, want %q and %v", tt.reason, err, tt.want, tt.is)
 		}

@@ -1,4 +1,4 @@
-package lineage_test
+package history_test
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/books"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/runtest"
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil))) // torn ends are among what is tested
 	_, err := exec.LookPath("git")
 	if noGit = err != nil; noGit {
-		notrun.Say("evolve/lineage", "all that imports into a git repository", err, "install git")
+		notrun.Say("evolve/history", "all that imports into a git repository", err, "install git")
 	}
 	os.Exit(m.Run())
 }
@@ -104,16 +104,13 @@ func made(ctx context.Context, t testing.TB, path string, rounds int, arms []evo
 }
 
 // one reads a journal that has one run.
-func one(t testing.TB, path string) *lineage.Run {
+func one(t testing.TB, path string) *history.Lineage {
 	t.Helper()
-	runs, err := lineage.Read(path)
-	if err != nil {
-		t.Fatal(err)
+	l, err := history.ReadLineage(path)
+	if err != nil || l.Runs != 1 {
+		t.Fatal(l, err)
 	}
-	if len(runs) != 1 {
-		t.Fatalf("%d runs, want 1", len(runs))
-	}
-	return runs[0]
+	return l
 }
 
 // write writes records as a journal, after a header and what a run was given.
@@ -165,7 +162,7 @@ func draw(pull, arm int) record.Record {
 	return record.Record{Kind: record.Draw, Pull: &pull, Arm: &arm}
 }
 
-func report(pull int) record.Record { return record.Record{Kind: record.Report, Pull: &pull} }
+func reported(pull int) record.Record { return record.Record{Kind: record.Report, Pull: &pull} }
 
 func child(pull, index, id int, text string, score float64, parents ...int) record.Record {
 	r := record.Record{Kind: record.Child, Pull: &pull, Child: &index,
@@ -177,7 +174,7 @@ func child(pull, index, id int, text string, score float64, parents ...int) reco
 }
 
 // names are the names of candidates at positions.
-func names(r *lineage.Run, positions []int) string {
+func names(r *history.Lineage, positions []int) string {
 	out := make([]string, len(positions))
 	for i, p := range positions {
 		out[i] = r.Candidates[p].Name()
@@ -186,7 +183,7 @@ func names(r *lineage.Run, positions []int) string {
 }
 
 // bestOf returns the position of the best candidate of one arm, with the program that it began with.
-func bestOf(r *lineage.Run, arm int) int {
+func bestOf(r *history.Lineage, arm int) int {
 	best := -1
 	for i, c := range r.Candidates {
 		if c.Valid && (c.Arm == arm || c.Arm < 0) && (best < 0 || c.Score > r.Candidates[best].Score) {

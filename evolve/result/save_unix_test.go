@@ -1,6 +1,6 @@
 //go:build unix
 
-package report_test
+package result_test
 
 import (
 	"io/fs"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
 // The umask decides who may read a result.
@@ -17,7 +17,7 @@ func TestModes(t *testing.T) {
 	for umask, want := range map[int]fs.FileMode{0o077: 0o600, 0o027: 0o640, 0o022: 0o644, 0: 0o666} {
 		path := filepath.Join(t.TempDir(), "result.json")
 		old := syscall.Umask(umask)
-		err := report.Save(path, 1)
+		err := result.Save(path, 1)
 		syscall.Umask(old)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package lineage_test
+package history_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/lineage"
+	"github.com/evoalloc/evoalloc/evolve/history"
 )
 
 // A jsonRow is a line as a reader sees it who has only the docs.
@@ -34,7 +34,7 @@ type jsonRow struct {
 	Program        *string
 }
 
-func jsonRows(t *testing.T, r *lineage.Run) []jsonRow {
+func jsonRows(t *testing.T, r *history.Lineage) []jsonRow {
 	t.Helper()
 	var b bytes.Buffer
 	if err := r.WriteJSONL(&b); err != nil {
@@ -57,10 +57,10 @@ func jsonRows(t *testing.T, r *lineage.Run) []jsonRow {
 }
 
 func TestJSONLIsTheRun(t *testing.T) {
-	for reason, r := range map[string]*lineage.Run{
+	for reason, r := range map[string]*history.Lineage{
 		"several arms":                 one(t, recorded(t, greedy(t, adder))),
 		"children of several parents":  one(t, recorded(t, crossing(t, adder))),
-		"invalid and without programs": small(),
+		"invalid and without programs": family(),
 		"hostile text":                 hostile(),
 		"nothing":                      {},
 	} {
@@ -107,7 +107,7 @@ func (r jsonRow) String() string {
 }
 
 // asRow is a candidate as its line is to read. What is not UTF-8 cannot stand in JSON.
-func asRow(r *lineage.Run, c lineage.Candidate) string {
+func asRow(r *history.Lineage, c history.Candidate) string {
 	score, program := "-", "-"
 	if c.Valid {
 		score = fmt.Sprint(c.Score)

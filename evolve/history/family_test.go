@@ -1,23 +1,23 @@
-package lineage_test
+package history_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
-	"github.com/evoalloc/evoalloc/evolve/lineage"
+	"github.com/evoalloc/evoalloc/evolve/history"
 )
 
 // small is a run of two arms that begin with one program: a crosses in arm 0, and a repair in arm 1.
-func small() *lineage.Run {
-	valid := func(arm, step, index, id int, score float64, parents ...int) lineage.Candidate {
-		return lineage.Candidate{Arm: arm, Pull: step, Step: step, Index: index, Parents: parents,
+func family() *history.Lineage {
+	valid := func(arm, step, index, id int, score float64, parents ...int) history.Candidate {
+		return history.Candidate{Arm: arm, Pull: step, Step: step, Index: index, Parents: parents,
 			Program:  fmt.Sprint(arm, id),
 			Proposal: books.Proposal{ID: id, Valid: true, Score: score}}
 	}
 	broken := valid(1, 1, 0, 1, 0, 0)
 	broken.Valid, broken.Reason = false, "line 3: y is not defined"
-	return &lineage.Run{Candidates: []lineage.Candidate{
+	return &history.Lineage{Candidates: []history.Candidate{
 		{Arm: -1, Pull: -1, Program: "start", Proposal: books.Proposal{Valid: true, Score: 0.25}},
 		valid(0, 1, 0, 1, 0.5, 0),
 		valid(0, 1, 1, 2, 0.75, 0),
@@ -29,17 +29,17 @@ func small() *lineage.Run {
 }
 
 func TestBest(t *testing.T) {
-	r := small()
+	r := family()
 	if got := r.Candidates[r.Best()].Name(); got != "0/2.1" {
 		t.Errorf("%s, want the first of equal ones", got)
 	}
-	if got := new(lineage.Run).Best(); got != -1 {
+	if got := new(history.Lineage).Best(); got != -1 {
 		t.Errorf("of no candidate: %d, want -1", got)
 	}
 }
 
 func TestLine(t *testing.T) {
-	r := small()
+	r := family()
 	if got := names(r, r.Line(r.Best())); got != "start 0/1.1 0/2.1" {
 		t.Errorf("the champion's line is %s", got)
 	}
@@ -51,18 +51,18 @@ func TestLine(t *testing.T) {
 func TestWithout(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
-		drop   func(lineage.Candidate) bool
+		drop   func(*history.Candidate) bool
 		want   string // name and parents of those that are left
 	}{
-		{"none", func(lineage.Candidate) bool { return false },
+		{"none", func(*history.Candidate) bool { return false },
 			"start[] 0/1.0[start] 0/1.1[start] 1/1.0[start] 0/2.0[0/1.1] 0/2.1[0/1.1 0/1.0] 1/2.0[1/1.0]"},
-		{"a grandparent takes the place of a parent", func(c lineage.Candidate) bool { return !c.Valid },
+		{"a grandparent takes the place of a parent", func(c *history.Candidate) bool { return !c.Valid },
 			"start[] 0/1.0[start] 0/1.1[start] 0/2.1[0/1.1 0/1.0] 1/2.0[start]"},
-		{"once, though two parents are gone", func(c lineage.Candidate) bool { return c.Step == 1 },
+		{"once, though two parents are gone", func(c *history.Candidate) bool { return c.Step == 1 },
 			"start[] 0/2.0[start] 0/2.1[start] 1/2.0[start]"},
-		{"all before", func(c lineage.Candidate) bool { return c.Step < 2 }, "0/2.0[] 0/2.1[] 1/2.0[]"},
+		{"all before", func(c *history.Candidate) bool { return c.Step < 2 }, "0/2.0[] 0/2.1[] 1/2.0[]"},
 	} {
-		r := small()
+		r := family()
 		out := r.Without(tt.drop)
 		got := ""
 		for i, c := range out.Candidates {
@@ -74,7 +74,7 @@ func TestWithout(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
 		}
-		if fmt.Sprint(r) != fmt.Sprint(small()) {
+		if fmt.Sprint(r) != fmt.Sprint(family()) {
 			t.Errorf("%s: the run itself has changed", tt.reason)
 		}
 	}

@@ -1,4 +1,4 @@
-package report_test
+package result_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
 // names returns the names of what is in dir.
@@ -27,7 +27,7 @@ func TestSaveFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "b", "result.json")
 	for _, want := range []string{"old", "new"} {
-		if err := report.SaveFile(path, []byte(want)); err != nil {
+		if err := result.SaveFile(path, []byte(want)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(path)
@@ -38,7 +38,7 @@ func TestSaveFile(t *testing.T) {
 	if left := names(t, filepath.Dir(path)); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
-	if err := report.SaveFile(filepath.Join(path, "under-a-file.json"), nil); err == nil ||
+	if err := result.SaveFile(filepath.Join(path, "under-a-file.json"), nil); err == nil ||
 		!strings.Contains(err.Error(), "under-a-file.json") {
 		t.Errorf("error %v, want one that names the path", err)
 	}
@@ -53,12 +53,12 @@ func (m marshals) MarshalJSON() ([]byte, error) { return m() }
 func TestSaveKeepsTheOldFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "result.json")
-	if err := report.Save(path, "old"); err != nil {
+	if err := result.Save(path, "old"); err != nil {
 		t.Fatal(err)
 	}
 	errNot := errors.New("not today")
 	rows := []any{strings.Repeat("x", 1<<20), marshals(func() ([]byte, error) { return nil, errNot })}
-	if err := report.Save(path, rows); !errors.Is(err, errNot) || !strings.Contains(err.Error(), path) {
+	if err := result.Save(path, rows); !errors.Is(err, errNot) || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v", err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "\"old\"\n" {
@@ -84,7 +84,7 @@ func TestCheckWritable(t *testing.T) {
 		{"its folder is a file", filepath.Join(file, "y.json"), false},
 		{"it is a folder", dir, false},
 	} {
-		if err := report.CheckWritable(tt.path); (err == nil) != tt.ok {
+		if err := result.CheckWritable(tt.path); (err == nil) != tt.ok {
 			t.Errorf("%s: CheckWritable(%s) = %v", tt.reason, tt.path, err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestSavesAtOnce(t *testing.T) {
 		go func() {
 			var err error
 			for range 20 {
-				err = errors.Join(err, report.SaveFile(path, []byte("whole")))
+				err = errors.Join(err, result.SaveFile(path, []byte("whole")))
 			}
 			errs <- err
 		}()
