@@ -398,7 +398,7 @@ func TestHistory(t *testing.T) {
 				was.Children != of.Children) {
 				t.Errorf("the journal says %+v, the result %+v", was, of)
 			}
-			was = of
+			was = &of
 		}
 	}
 	if calls != 2 {

@@ -2,11 +2,11 @@ package history
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
@@ -56,15 +56,16 @@ type builder struct {
 // A pull is one that was drawn and whose reward is not reported yet.
 type pull struct {
 	arm, round int
-	step       int            // of its search, the one under way
-	rows       map[[3]int]int // children taken in, by step, index and ID
-	first      int            // the first of the rows
+	step       int              // of its search, the one under way
+	rows       map[[3]int]int   // children taken in, by step, index and ID
+	asides     map[callID]ended // calls beside those of its children, which a session may have made
+	first      int              // the first of the rows
 }
 
 func newBuilder() *builder {
 	b := &builder{
 		run:   &Run{Tally: newTally()},
-		pulls: map[int]*pull{}, calls: newCalls(), settled: newSums(), notes: notes{}, endpoints: map[string]int{},
+		pulls: map[int]*pull{}, calls: calls{open: map[callID]*call{}, done: map[callID]ended{}}, settled: newSums(), notes: notes{}, endpoints: map[string]int{},
 		labels: map[string]map[string]string{}, reasons: map[string]string{},
 	}
 	b.run.b = b
@@ -173,7 +174,7 @@ const mostArms = 1 << 16
 func (b *builder) arm(i int) int {
 	at := b.run.FirstArm + i
 	for len(b.run.Arms) <= at {
-		a := Arm{Number: len(b.run.Arms) - b.run.FirstArm, Run: b.run.Runs, settled: *newTotals(""), born: map[int]int{}}
+		a := Arm{Number: len(b.run.Arms) - b.run.FirstArm, Run: b.run.Runs, settled: newTotals(""), born: map[int]int{}}
 		b.run.Arms = append(b.run.Arms, a)
 	}
 	return at
@@ -190,17 +191,15 @@ func (b *builder) draw(r record.Record) {
 	a.Steps++
 	a.draws++
 	a.Step()
-	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, rows: map[[3]int]int{}, first: math.MaxInt}
+	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, rows: map[[3]int]int{}, asides: map[callID]ended{},
+		first: math.MaxInt}
 	b.run.Rounds = append(b.run.Rounds, Round{Arm: at, Pull: *r.Pull, Step: a.draws, Prob: r.Prob, Calls: r.Calls,
 		Begin: b.run.Clock.Now()})
 }
 
 // report takes in that the reward of a pull was reported. Its children stay as they are.
 func (b *builder) report(r record.Record) {
-	if r.Pull == nil {
-		return
-	}
-	p := b.pulls[*r.Pull]
+	p := b.pulls[pullOf(r)]
 	if p == nil {
 		return
 	}
@@ -249,16 +248,12 @@ func (b *builder) share(labels map[string]string) map[string]string {
 	if len(labels) == 0 {
 		return nil
 	}
-	var key strings.Builder
-	for _, kind := range slices.Sorted(maps.Keys(labels)) {
-		key.WriteString(strconv.Quote(kind))
-		key.WriteString(strconv.Quote(labels[kind]))
-	}
-	if is, ok := b.labels[key.String()]; ok {
+	key := fmt.Sprintf("%q", labels) // in the order of the kinds
+	if is, ok := b.labels[key]; ok {
 		return is
 	}
 	if len(b.labels) < mostShared {
-		b.labels[key.String()] = labels
+		b.labels[key] = labels
 	}
 	return labels
 }

@@ -39,23 +39,11 @@ type ended struct {
 type calls struct {
 	open  map[callID]*call
 	done  map[callID]ended // calls for children, and sessions, that no child's record has named yet
-	order []callID         // of done, oldest first
-	aside map[callID]ended // calls beside those, that no session's record has named yet
-	later []callID         // of aside, oldest first
+	texts []callID         // of done, those that keep their texts, oldest first
 }
 
-// mostDone bounds the calls whose child has not come yet: as many as a generation has at most, since the children of
-// one wait for the first of them. mostTexts bounds the replies of those, the newest, and mostAside the calls whose
-// session has not ended yet.
-const (
-	mostDone  = 100_000
-	mostTexts = 512
-	mostAside = 1 << 13
-)
-
-func newCalls() calls {
-	return calls{open: map[callID]*call{}, done: map[callID]ended{}, aside: map[callID]ended{}}
-}
+// mostTexts bounds the replies that wait for their children: all children of a generation may wait for the first.
+const mostTexts = 512
 
 // pullOf returns the pull that a record names, -1 if it names none.
 func pullOf(r record.Record) int {
@@ -68,27 +56,26 @@ func pullOf(r record.Record) int {
 // call takes in a record about a call.
 func (b *builder) call(r record.Record) {
 	id := callID{r.Key, r.N}
-	c := &b.calls
-	open := c.open[id]
-	if open == nil && r.Kind != record.Refusal {
-		open = &call{kind: r.For, pull: pullOf(r)}
-		c.open[id] = open
-	}
-	switch r.Kind {
-	case record.Begin:
-		open.began, open.lost = open.began+1, r.Lost()
-	case record.Tried:
-		if r.Reply != nil {
-			open.began -= min(open.began, 1)
-			open.tried = append(open.tried, r.Reply.Attempts...)
-		}
-	case record.Refusal:
+	if r.Kind == record.Refusal {
 		why := "the budget's " + r.Limit + " had no room"
 		b.note("refused", why)
-		c.keep(id, ended{kind: r.Kind, reason: Name(why)})
-	default:
-		delete(c.open, id)
+		b.calls.done[id] = ended{kind: r.Kind, reason: Name(why)}
+		return
+	}
+	open := b.calls.open[id]
+	if open == nil {
+		open = &call{kind: r.For, pull: pullOf(r)}
+		b.calls.open[id] = open
+	}
+	switch {
+	case r.Kind == record.Begin:
+		open.began, open.lost = open.began+1, r.Lost()
+	case r.Kind != record.Tried:
+		delete(b.calls.open, id)
 		b.endCall(id, open, r)
+	case r.Reply != nil:
+		open.began -= min(open.began, 1)
+		open.tried = append(open.tried, r.Reply.Attempts...)
 	}
 }
 
@@ -97,19 +84,43 @@ func (b *builder) endCall(id callID, was *call, r record.Record) {
 	if r.Reply == nil {
 		return
 	}
-	why := ""
+	e := ended{kind: r.Kind, model: ModelOf(r.Reply.Attempts), cost: b.charge(r.Reply.Attempts, was.pull)}
 	if r.Error != nil {
-		why = r.Error.Text
+		e.reason = Name(r.Error.Text)
 	}
-	e := b.end(r.Kind, r.Reply.Attempts, was.pull, why)
-	if was.kind != "" {
-		keep(b.calls.aside, &b.calls.later, id, e, mostAside)
+	switch {
+	case r.Kind == record.Abandoned:
+		b.note("abandoned", "a call was abandoned: "+e.reason)
+	case r.Kind == record.Failure && llm.ClassOf(r.Reply.Attempts) == llm.Stall:
+		b.note("stall", e.reason)
+	case r.Kind == record.Failure:
+		b.note("error", e.reason)
+	}
+	if was.kind == "" {
+		e.text = r.Reply.Text
+		b.keep(id, e)
+	} else if p := b.pulls[was.pull]; p != nil {
+		p.asides[id] = e
+	}
+}
+
+// keep remembers a call until its child comes, and its text while it is among the newest.
+func (b *builder) keep(id callID, e ended) {
+	c := &b.calls
+	if b.reply == nil {
+		e.text = ""
+	}
+	c.done[id] = e
+	if e.text == "" {
 		return
 	}
-	if b.reply != nil {
-		e.text = r.Reply.Text
+	if c.texts = append(c.texts, id); len(c.texts) > mostTexts {
+		if old, waits := c.done[c.texts[0]]; waits {
+			old.text = ""
+			c.done[c.texts[0]] = old
+		}
+		c.texts = c.texts[1:]
 	}
-	b.calls.keep(id, e)
 }
 
 // session takes in how a session ended. It stands for the call that its child was made of: with what all of its calls
@@ -122,14 +133,12 @@ func (b *builder) session(r record.Record) {
 	for _, asked := range r.Asked {
 		id := callID{asked.Key, asked.N}
 		delete(b.calls.done, id) // one that was refused
-		e, ok := b.calls.aside[id]
-		if !ok {
-			continue
+		if p := b.pulls[*r.Pull]; p != nil {
+			e := p.asides[id]
+			of.model, of.cost = cmp.Or(e.model, of.model), of.cost.Plus(e.cost)
 		}
-		delete(b.calls.aside, id)
-		of.model, of.cost = cmp.Or(e.model, of.model), of.cost.Plus(e.cost)
 	}
-	b.calls.keep(callID{r.Key, r.N}, of)
+	b.keep(callID{r.Key, r.N}, of)
 }
 
 // Transcript is how the text begins that stands for the reply of a child that a session made.
@@ -146,24 +155,7 @@ func transcript(r record.Record) string {
 			tries++
 		}
 	}
-	head := fmt.Sprintf(Transcript+"%d calls and %d tries:", len(r.Asked), tries)
-	return head + "\n\n" + strings.Join(r.Notes, "\n")
-}
-
-// end takes in the attempts of a call that has ended.
-func (b *builder) end(kind record.Kind, attempts []llm.Attempt, pull int, why string) ended {
-	e := ended{kind: kind, model: ModelOf(attempts), cost: b.charge(attempts, pull), reason: Name(why)}
-	switch kind {
-	case record.Abandoned:
-		b.note("abandoned", "a call was abandoned: "+e.reason)
-	case record.Failure:
-		kind := "error"
-		if llm.ClassOf(attempts) == llm.Stall {
-			kind = "stall"
-		}
-		b.note(kind, e.reason)
-	}
-	return e
+	return fmt.Sprintf(Transcript+"%d calls and %d tries:\n\n%s", len(r.Asked), tries, strings.Join(r.Notes, "\n"))
 }
 
 // charge adds attempts of a call that has ended to the sums.
@@ -173,47 +165,14 @@ func (b *builder) charge(attempts []llm.Attempt, pull int) Cost {
 	for _, a := range attempts {
 		b.asked(a)
 	}
-	if p := b.pulls[pull]; p != nil {
-		t := &run.Arms[p.arm].settled
-		t.Cost = t.Cost.Plus(sum)
-		r := &run.Rounds[p.round]
-		r.Cost, r.Answered = r.Cost.Plus(sum), r.Answered+sum.Calls
-	} else {
+	p := b.pulls[pull]
+	if p == nil {
 		run.Outside = run.Outside.Plus(sum)
+		return sum
 	}
+	t, r := &run.Arms[p.arm].settled, &run.Rounds[p.round]
+	t.Cost, r.Cost, r.Answered = t.Cost.Plus(sum), r.Cost.Plus(sum), r.Answered+sum.Calls
 	return sum
-}
-
-// keep remembers a call until its child comes, and its text while it is among the newest.
-func (c *calls) keep(id callID, e ended) {
-	keep(c.done, &c.order, id, e, mostDone)
-	if i := len(c.order) - 1 - mostTexts; i >= 0 {
-		if old, waits := c.done[c.order[i]]; waits && old.text != "" {
-			old.text = ""
-			c.done[c.order[i]] = old
-		}
-	}
-}
-
-// keep adds an entry to a map that holds so many, and forgets the oldest ones.
-func keep(in map[callID]ended, order *[]callID, id callID, e ended, most int) {
-	if _, again := in[id]; !again {
-		*order = append(*order, id)
-	}
-	in[id] = e
-	for len(*order) > most {
-		delete(in, (*order)[0])
-		*order = (*order)[1:]
-	}
-}
-
-// take returns the call that a child was made of, and forgets it.
-func (c *calls) take(id callID) (ended, bool) {
-	e, ok := c.done[id]
-	if ok && e.kind != record.Abandoned { // which is made again
-		delete(c.done, id)
-	}
-	return e, ok
 }
 
 // cut ends all calls that are under way because their process is gone. What ended of them was paid for, and what did
@@ -237,6 +196,3 @@ func (b *builder) cut() {
 	}
 	clear(b.calls.open)
 }
-
-// note counts a message of now.
-func (b *builder) note(kind, text string) { b.notes.add(&b.run.Notes, b.run.Clock.Now(), kind, text) }

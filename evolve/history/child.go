@@ -15,7 +15,11 @@ func (b *builder) child(r record.Record) (row int) {
 	if r.Pull == nil || r.Child == nil {
 		return -1
 	}
-	from, known := b.calls.take(callID{r.Key, r.N})
+	id := callID{r.Key, r.N}
+	from, known := b.calls.done[id]
+	if from.kind != record.Abandoned { // which is made again
+		delete(b.calls.done, id)
+	}
 	p := b.pulls[*r.Pull]
 	if p == nil {
 		return -1

@@ -247,8 +247,8 @@ func TestTotalsGrow(t *testing.T) {
 			}
 			delete(byName, is.Name)
 		}
-		if len(byName) > 0 || got.All().Children != len(run.Children) {
-			t.Fatalf("record %d: operators without totals: %v; %d of %d children", records, byName, got.All().Children,
+		if len(byName) > 0 || got.All.Children != len(run.Children) {
+			t.Fatalf("record %d: operators without totals: %v; %d of %d children", records, byName, got.All.Children,
 				len(run.Children))
 		}
 		arms := 0
@@ -321,10 +321,10 @@ func TestReadHasAllTotals(t *testing.T) {
 	for _, totals := range run.ArmTotals() {
 		arms += totals.Children
 	}
-	if n := len(run.Children); arms != n || run.Totals().All().Children != n || n == 0 ||
+	if n := len(run.Children); arms != n || run.Totals().All.Children != n || n == 0 ||
 		open != run.ArmTotals()[0].Children+3 {
 		t.Errorf("%d children, %d of arms, %d in all; %d of the first arm with a step under way", n, arms,
-			run.Totals().All().Children, open)
+			run.Totals().All.Children, open)
 	}
 }
 

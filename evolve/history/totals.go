@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -18,7 +19,7 @@ type Totals struct {
 	Cost     Cost // of their own calls and sessions; of an arm, of all calls of its pulls
 }
 
-func newTotals(name string) *Totals { return &Totals{Name: name, First: -1, Last: -1} }
+func newTotals(name string) Totals { return Totals{Name: name, First: -1, Last: -1} }
 
 // add counts a child, but for what it cost. parent is what the program scored that it was made from first.
 func (t *Totals) add(c *Child, row int, parent Score) {
@@ -78,21 +79,26 @@ const mostNames = 1000
 
 // Sums are totals by kind and name.
 type Sums struct {
-	kinds map[string]map[string]*Totals
-	all   Totals // of all children
-	named bool   // a child names its operator
+	All   Totals // of all children
+	Named bool   // a child names its operator
+
+	of    map[[2]string]Totals // by kind and name
+	names map[string]int       // how many there are of a kind
 }
 
-func newSums() *Sums { return &Sums{kinds: map[string]map[string]*Totals{}, all: *newTotals("")} }
+func newSums() *Sums {
+	return &Sums{All: newTotals(""), of: map[[2]string]Totals{}, names: map[string]int{}}
+}
 
 // Totals returns what the children of each operator, model and so on brought. Its time grows with the names and the
 // steps under way, and not with the run.
 func (r *Run) Totals() *Sums {
-	now := r.b.settled.clone() // the children of pulls that are not over may be made again
+	now := *r.b.settled // the children of pulls that are not over may be made again
+	now.of, now.names = maps.Clone(now.of), maps.Clone(now.names)
 	for row, c := range r.b.pending {
 		now.add(c, row, r.parentScore(c))
 	}
-	return now
+	return &now
 }
 
 // Sums returns the same of the children of one arm, or with -1 of all, summed in the order of rows.
@@ -132,54 +138,90 @@ func (b *builder) pending(yield func(row int, c *Child) bool) {
 
 // add counts the child with a row. parent is what the program scored that it was made from first, if that is known.
 func (s *Sums) add(c *Child, row int, parent Score) {
-	s.named = s.named || c.Operator != ""
-	s.all.add(c, row, parent)
-	s.all.Cost = s.all.Cost.Plus(c.Cost)
+	s.Named = s.Named || c.Operator != ""
+	s.All.add(c, row, parent)
+	s.All.Cost = s.All.Cost.Plus(c.Cost)
 	for _, kind := range kinds {
-		if name := c.name(kind); name != "" {
-			t := s.totals(kind, name)
-			t.add(c, row, parent)
-			t.Cost = t.Cost.Plus(c.Cost)
+		key := [2]string{kind, c.name(kind)}
+		if key[1] == "" {
+			continue
 		}
+		t, known := s.of[key]
+		if !known && s.names[kind] >= mostNames {
+			key[1] = Others
+			t, known = s.of[key]
+		}
+		if !known {
+			t = newTotals(key[1])
+			s.names[kind]++
+		}
+		t.add(c, row, parent)
+		t.Cost = t.Cost.Plus(c.Cost)
+		s.of[key] = t
 	}
 }
-
-func (s *Sums) totals(kind, name string) *Totals {
-	of := s.kinds[kind]
-	if of == nil {
-		of = map[string]*Totals{}
-		s.kinds[kind] = of
-	}
-	if of[name] == nil && len(of) >= mostNames {
-		name = Others
-	}
-	if of[name] == nil {
-		of[name] = newTotals(name)
-	}
-	return of[name]
-}
-
-// Named reports whether a child names its operator.
-func (s *Sums) Named() bool { return s.named }
-
-// All returns the totals of all children.
-func (s *Sums) All() Totals { return s.all }
 
 // By returns the totals of a kind, in the order of their first children.
-func (s *Sums) By(kind string) []*Totals {
-	return slices.SortedFunc(maps.Values(s.kinds[kind]), func(a, b *Totals) int {
-		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Name, b.Name))
-	})
-}
-
-func (s *Sums) clone() *Sums {
-	c := &Sums{make(map[string]map[string]*Totals, len(s.kinds)), s.all, s.named}
-	for kind, of := range s.kinds {
-		c.kinds[kind] = make(map[string]*Totals, len(of))
-		for name, t := range of {
-			copied := *t
-			c.kinds[kind][name] = &copied
+func (s *Sums) By(kind string) (list []Totals) {
+	for key, t := range s.of {
+		if key[0] == kind {
+			list = append(list, t)
 		}
 	}
-	return c
+	slices.SortFunc(list, func(a, b Totals) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// A Course is how far a search has come while its children are taken in: its best, and the best before the step under
+// way. What counts as an improvement is decided here.
+type Course struct {
+	Best   Score
+	before Score
+}
+
+// Step begins a step.
+func (c *Course) Step() { c.before = c.Best }
+
+// Take takes in the score of a child, and reports whether it is better than all that the search had before the step.
+func (c *Course) Take(s Score) (improved bool) {
+	if s.Better(c.Best) {
+		c.Best = s
+	}
+	return s.Better(c.before)
+}
+
+// Lifts sum by how much children are better than their parents. The mean and the sum of squared distances from it are
+// kept as by Welford, which loses no digits where lifts are small and alike.
+type Lifts struct {
+	N           int
+	mean, about float64
+}
+
+// Add counts a lift.
+func (l *Lifts) Add(lift float64) {
+	l.N++
+	d := lift - l.mean
+	l.mean += d / float64(l.N)
+	l.about += d * (lift - l.mean)
+}
+
+// Mean returns the mean, 0 of none or if it is not finite.
+func (l Lifts) Mean() float64 { return finite(l.mean) }
+
+// SD returns the standard deviation √(Σ(l − l̄)²/(n − 1)), 0 of fewer than two or if it is not finite.
+func (l Lifts) SD() float64 {
+	return finite(math.Sqrt(l.about / float64(max(l.N-1, 1))))
+}
+
+// SE returns the standard error of the mean, 0 of fewer than two or if it is not finite.
+func (l Lifts) SE() float64 { return l.SD() / math.Sqrt(float64(max(l.N, 1))) }
+
+// In returns the mean in standard deviations of all lifts of the run, 0 if these have none.
+func (l Lifts) In(all Lifts) float64 {
+	if sd := all.SD(); sd > 0 {
+		return finite(l.mean / sd)
+	}
+	return 0
 }

@@ -40,7 +40,7 @@ func (s *Search) sum(run *history.Run, i int, active int64) {
 	for g := range s.Trajectory[1:] {
 		s.PerGen = append(s.PerGen, worstCase(Each(calls(s.Trajectory[g+1:g+2])), active))
 	}
-	if sums := run.Sums(i); sums.Named() {
+	if sums := run.Sums(i); sums.Named {
 		s.Operators = map[string]Operator{}
 		for _, t := range sums.By(history.ByOperator) {
 			s.Operators[t.Name] = Operator{t.Children, t.Cost.Calls, t.Valid, t.Improved, t.Cost.Tokens}
@@ -153,7 +153,7 @@ func totalsOf(run *history.Run, arm int) Totals {
 	for _, kind := range history.Kinds() {
 		for _, t := range sums.By(kind) {
 			row := Total{Children: t.Children, Calls: t.Cost.Calls, Valid: t.Valid, FLOPs: t.Cost.FLOPs, Improved: t.Improved,
-				Lift: t.Lifts.In(sums.All().Lifts), Lifted: t.Lifts.N}
+				Lift: t.Lifts.In(sums.All.Lifts), Lifted: t.Lifts.N}
 			if t.Last >= 0 {
 				c := &run.Children[t.Last]
 				row.Last = &Place{Generation: c.Step, Index: c.Index}
@@ -170,7 +170,7 @@ func totalsOf(run *history.Run, arm int) Totals {
 	one := func(kind string) bool {
 		return kind == history.ByOperator || kind == history.ByModel && len(all[kind]) == 1
 	}
-	if !sums.Named() && !slices.ContainsFunc(history.Kinds(), func(kind string) bool { return len(all[kind]) > 0 && !one(kind) }) {
+	if !sums.Named && !slices.ContainsFunc(history.Kinds(), func(kind string) bool { return len(all[kind]) > 0 && !one(kind) }) {
 		return nil
 	}
 	return all

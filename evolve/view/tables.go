@@ -40,11 +40,11 @@ func (l *runLog) ledgers(of *history.Sums) []ledgerTable {
 			list = append(list, ledgerTable{Kind: kind, Rows: rows})
 		}
 	}
-	all := of.All().Lifts
+	all := of.All.Lifts
 	for _, kind := range history.Kinds() {
 		var rows []ledgerRow
 		for _, t := range of.By(kind) {
-			rows = append(rows, newLedgerRow(t.Name, t, all))
+			rows = append(rows, newLedgerRow(t.Name, &t, all))
 		}
 		add(kind, rows)
 	}
