@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 
@@ -45,12 +44,11 @@ type builder struct {
 	labels    map[string]map[string]string
 	// reasons has the programs that were evaluated, by key, and why they are invalid: of the first evaluation that found
 	// it. Once a child's record has told its state, only those that are invalid are kept.
-	reasons   map[string]string
-	states    bool              // records of children tell states
-	drawn     bool              // an arm of the run read last was drawn
-	early     []*early          // programs that were evaluated before, in order
-	evaluated map[string]*early // the same by key
-	over      bool              // the run read last is over
+	reasons map[string]string
+	states  bool    // records of children tell states
+	drawn   bool    // an arm of the run read last was drawn
+	early   []early // programs that were evaluated before, in order
+	over    bool    // the run read last is over
 }
 
 // A pull is one that was drawn and whose reward is not reported yet.
@@ -59,7 +57,6 @@ type pull struct {
 	step       int              // of its search, the one under way
 	rows       map[[3]int]int   // children taken in, by step, index and ID
 	asides     map[callID]ended // calls beside those of its children, which a session may have made
-	first      int              // the first of the rows
 }
 
 func newBuilder() *builder {
@@ -148,7 +145,7 @@ func (b *builder) begin(r record.Record) {
 	run.FirstArm = len(run.Arms)
 	run.Ending = Ending{}
 	b.settleAll()
-	b.drawn, b.early, b.evaluated, b.over = false, nil, nil, false
+	b.drawn, b.early, b.over = false, nil, false
 	n, err := strconv.Atoi(r.Fingerprint["arms"])
 	if err == nil && n > 0 && n <= mostArms {
 		b.arm(n - 1)
@@ -191,8 +188,8 @@ func (b *builder) draw(r record.Record) {
 	a.Steps++
 	a.draws++
 	a.Step()
-	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, rows: map[[3]int]int{}, asides: map[callID]ended{},
-		first: math.MaxInt}
+	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, rows: map[[3]int]int{},
+		asides: map[callID]ended{}}
 	b.run.Rounds = append(b.run.Rounds, Round{Arm: at, Pull: *r.Pull, Step: a.draws, Prob: r.Prob, Calls: r.Calls,
 		Begin: b.run.Clock.Now()})
 }

@@ -40,9 +40,8 @@ func (b *builder) child(r record.Record) (row int) {
 			c.Record = was.Record
 		}
 		b.run.Children[row] = c
-		if b.ranks(row) {
-			b.rankAll()
-		} else {
+		b.run.Best = nil // its place may be another, and so those of others
+		for row := range b.run.Children {
 			b.rank(row)
 		}
 	default:
@@ -50,10 +49,8 @@ func (b *builder) child(r record.Record) (row int) {
 		b.run.Children = append(b.run.Children, c)
 		b.rank(row)
 		p.rows[address] = row
-		p.first = min(p.first, row)
 	}
-	a := &b.run.Arms[p.arm]
-	a.born[c.ID] = row
+	b.run.Arms[p.arm].born[c.ID] = row
 	if b.reply != nil && from.text != "" {
 		b.reply(row, from.text)
 	}
@@ -121,15 +118,6 @@ func (b *builder) became(r record.Record, from ended, known bool) (state State, 
 // mostBest is how many of the best children are ranked.
 const mostBest = 20
 
-// ranks reports whether a row that has changed may change the places of others: it was among the best, or is the first
-// with a program of one of them.
-func (b *builder) ranks(row int) bool {
-	program := b.run.Children[row].Program
-	return slices.ContainsFunc(b.run.Best, func(best int) bool {
-		return best == row || program != "" && b.run.Children[best].Program == program
-	})
-}
-
 // rank puts a row among the best, if it is one of them. Of equal ones the first stays before the others, and of
 // equal programs only the first is there.
 func (b *builder) rank(row int) {
@@ -146,13 +134,5 @@ func (b *builder) rank(row int) {
 	if place < mostBest {
 		best = slices.Insert(best, place, row)
 		b.run.Best = best[:min(len(best), mostBest)]
-	}
-}
-
-// rankAll ranks all children anew.
-func (b *builder) rankAll() {
-	b.run.Best = nil
-	for row := range b.run.Children {
-		b.rank(row)
 	}
 }

@@ -114,7 +114,7 @@ func (s *stream) write(changes func(c, parent *Candidate) []string) error {
 	s.branch("best", s.Best())
 	delete(arms, -1)
 	for _, arm := range slices.Sorted(maps.Keys(arms)) {
-		s.branch("arm/"+strconv.Itoa(arm), s.best(func(c *Candidate) bool { return c.Arm == arm || c.Arm < 0 }))
+		s.branch("arm/"+strconv.Itoa(arm), s.best(arm))
 	}
 	fmt.Fprint(s.w, "done\n")
 	return s.w.Flush()

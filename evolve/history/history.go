@@ -7,7 +7,6 @@
 package history
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
@@ -204,8 +203,8 @@ func (r *Run) parent(c *Child) (row int, known bool) {
 // Settled returns the row from which on children may change: the first of a pull that is not over.
 func (r *Run) Settled() int {
 	first := len(r.Children)
-	for p := range maps.Values(r.b.pulls) {
-		first = min(first, p.first)
+	for row := range r.b.pending {
+		first = min(first, row)
 	}
 	return first
 }

@@ -48,18 +48,37 @@ func (l *Lineage) WriteJSONL(w io.Writer) error {
 	line := l.Line(best)
 	out := bufio.NewWriter(w)
 	for i := range l.Candidates {
-		row := l.row(&l.Candidates[i])
-		row.Line, row.Best = slices.Contains(line, i), i == best
+		c := &l.Candidates[i]
+		row := row{
+			Name: c.Name(), Step: c.Step, Index: c.Index, ID: c.ID, Parents: make([]string, len(c.Parents)), Unknown: c.Unknown,
+			Operator: c.Operator, Labels: c.Labels, State: c.State, Valid: c.Valid, Reason: c.Reason,
+			Time: c.Time.Format(clock), Line: slices.Contains(line, i), Best: i == best, Key: c.Key, Proposal: c.Proposal,
+		}
+		for i, p := range c.Parents {
+			row.Parents[i] = l.Candidates[p].Name()
+		}
+		if c.Arm >= 0 {
+			row.Arm = &c.Arm
+		}
+		if c.Pull >= 0 {
+			row.Pull = &c.Pull
+		}
+		if c.Valid {
+			row.Score, row.SD, row.Samples = &c.Score, c.SD, c.Samples
+		}
+		if c.Program != "" {
+			row.Program = &c.Program
+		}
 		text, err := json.Marshal(row)
 		if err != nil {
 			return fmt.Errorf("history: %s: %w", row.Name, err)
 		}
-		out.Write(append(inASCII(text), '\n'))
+		out.Write(inASCII(text))
 	}
 	return out.Flush()
 }
 
-// inASCII returns JSON with every character outside printable ASCII as its escape.
+// inASCII returns a line of JSON with every character outside printable ASCII as its escape.
 func inASCII(text []byte) []byte {
 	out := make([]byte, 0, len(text)+1)
 	for _, r := range string(text) {
@@ -73,29 +92,5 @@ func inASCII(text []byte) []byte {
 			out = fmt.Appendf(out, `\u%04x`, r)
 		}
 	}
-	return out
-}
-
-func (l *Lineage) row(c *Candidate) row {
-	out := row{
-		Name: c.Name(), Step: c.Step, Index: c.Index, ID: c.ID, Parents: make([]string, len(c.Parents)), Unknown: c.Unknown,
-		Operator: c.Operator, Labels: c.Labels, State: c.State, Valid: c.Valid, Reason: c.Reason,
-		Time: c.Time.Format(clock), Key: c.Key, Proposal: c.Proposal,
-	}
-	for i, p := range c.Parents {
-		out.Parents[i] = l.Candidates[p].Name()
-	}
-	if c.Arm >= 0 {
-		out.Arm = &c.Arm
-	}
-	if c.Pull >= 0 {
-		out.Pull = &c.Pull
-	}
-	if c.Valid {
-		out.Score, out.SD, out.Samples = &c.Score, c.SD, c.Samples
-	}
-	if c.Program != "" {
-		out.Program = &c.Program
-	}
-	return out
+	return append(out, '\n')
 }

@@ -116,7 +116,20 @@ func (r *Run) lineage(texts map[string]string) *Lineage {
 		}
 		c.twin = seen[c.Name()]
 		seen[c.Name()] = true
-		c.find(born)
+		for _, id := range c.Proposal.Parents {
+			found := born[[2]int{c.Arm, id}]
+			if id == 0 && len(found) == 0 {
+				found = born[[2]int{-1, 0}]
+			}
+			switch {
+			case len(found) != 1: // searches of an arm that each count from 1, in journals of earlier versions
+				c.Unknown = append(c.Unknown, id)
+			case !slices.Contains(c.Parents, found[0]):
+				c.Parents = append(c.Parents, found[0])
+			}
+		}
+		slices.Sort(c.Unknown)
+		c.Unknown = slices.Compact(c.Unknown)
 		add(c)
 	}
 	return l
@@ -149,35 +162,17 @@ func (r *Run) initial() (list []Candidate) {
 	return list
 }
 
-// find sets the parents, and the IDs that no candidate of the arm has or more than one. In journals of runs that had an
-// allocator within another, the searches of an arm each count their children from 1.
-func (c *Candidate) find(born map[[2]int][]int) {
-	for _, id := range c.Proposal.Parents {
-		found := born[[2]int{c.Arm, id}]
-		if id == 0 && len(found) == 0 {
-			found = born[[2]int{-1, 0}]
-		}
-		switch {
-		case len(found) != 1:
-			c.Unknown = append(c.Unknown, id)
-		case !slices.Contains(c.Parents, found[0]):
-			c.Parents = append(c.Parents, found[0])
-		}
-	}
-	slices.Sort(c.Unknown)
-	c.Unknown = slices.Compact(c.Unknown)
-}
-
 // Best returns the position of the valid candidate with the highest score, the first of equal ones, or -1 if none is
 // valid. Scores are those of the journal's records: a search that scores its members again may think otherwise of them
 // later.
-func (l *Lineage) Best() int { return l.best(func(*Candidate) bool { return true }) }
+func (l *Lineage) Best() int { return l.best(-1) }
 
-func (l *Lineage) best(of func(*Candidate) bool) int {
+// best returns the best of an arm and of what all arms began with, or with -1 of all.
+func (l *Lineage) best(arm int) int {
 	best := -1
 	for i := range l.Candidates {
 		c := &l.Candidates[i]
-		if c.Valid && of(c) && (best < 0 || c.Score > l.Candidates[best].Score) {
+		if c.Valid && (arm < 0 || c.Arm == arm || c.Arm < 0) && (best < 0 || c.Score > l.Candidates[best].Score) {
 			best = i
 		}
 	}
