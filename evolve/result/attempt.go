@@ -20,25 +20,20 @@ type attempt struct {
 	Usage        *usage  `json:"usage"`     // null if the server sent none
 	FinishReason *string `json:"finish_reason"`
 	TimedOut     bool    `json:"timed_out"` // true of timeouts only, not of stalls
-	// EstimatedOutput is what the worst case charges an attempt that timed out or stalled: the cap on new
-	// tokens in force, or 0 if it is Unsent.
-	EstimatedOutput *int `json:"estimated_output_tokens,omitempty"`
-	// EstimatedPrompt is of a server that may charge for the prompt, though it sent no usage.
-	EstimatedPrompt int    `json:"estimated_prompt_tokens,omitempty"`
-	Unsent          bool   `json:"unsent,omitempty"` // it never went out, and costs nothing
-	Error           string `json:"error,omitempty"`
-	Streamed        int    `json:"streamed_tokens,omitempty"`
-	// Usage is the most that the request allows: the server claimed more
-	Capped   bool   `json:"usage_capped,omitempty"`
-	Model    string `json:"model,omitempty"`
-	Endpoint string `json:"endpoint,omitempty"`
-	// Reported says that usage and money are the word of a program that made the calls itself.
-	Reported bool    `json:"reported,omitempty"`
-	Money    float64 `json:"money,omitempty"`
+	// of one that timed out or stalled, what the worst case charges: the cap on new tokens, or 0 if it is Unsent
+	EstimatedOutput *int    `json:"estimated_output_tokens,omitempty"`
+	EstimatedPrompt int     `json:"estimated_prompt_tokens,omitempty"` // which may be charged without usage
+	Unsent          bool    `json:"unsent,omitempty"`                  // it never went out, and costs nothing
+	Error           string  `json:"error,omitempty"`
+	Streamed        int     `json:"streamed_tokens,omitempty"`
+	Capped          bool    `json:"usage_capped,omitempty"` // the server claimed more than the request allows
+	Model           string  `json:"model,omitempty"`
+	Endpoint        string  `json:"endpoint,omitempty"`
+	Reported        bool    `json:"reported,omitempty"` // usage and money are the word of a program that made the calls
+	Money           float64 `json:"money,omitempty"`
 }
 
-// A usage counts the tokens of an attempt, in the form of OpenAI-compatible endpoints. Cached tokens are
-// among those of the prompt.
+// A usage counts tokens in the form of OpenAI-compatible endpoints. Cached ones are among those of the prompt.
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
@@ -50,11 +45,10 @@ type usage struct {
 
 // FinalStatus returns the last attempt's status as a file has it, "" without attempts.
 func (list Attempts) FinalStatus() *string {
-	status := ""
 	if n := len(list); n > 0 {
-		status = statusOf(list[n-1])
+		return new(statusOf(list[n-1]))
 	}
-	return &status
+	return new(string)
 }
 
 func statusOf(a llm.Attempt) string {

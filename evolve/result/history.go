@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
@@ -58,7 +57,8 @@ func (b *Bandit) History() (*history.Run, error) {
 					"result: %d", n)})
 		}
 	}
-	t.total()
+	// The file has the size of one model: where others were asked, its own sum is the right one.
+	run.Spent.FLOPs = cmp.Or(max(b.FLOPs.WorstCase.TotalFLOPs, 0), run.Spent.FLOPs)
 	return run, nil
 }
 
@@ -183,18 +183,4 @@ func (c *Child) proposal() books.Proposal {
 		p.State = books.StateFailed
 	}
 	return p
-}
-
-// total sets the sum of FLOPs to the file's own. The file has the size of one model. Where others were asked, what a
-// class of calls cost is not known, and the calls of children are charged at that one size.
-func (t *teller) total() {
-	spent, charged := &t.run.Spent.FLOPs, t.FLOPs.WorstCase.TotalFLOPs
-	if charged <= 0 || math.Abs(*spent-charged) <= 1e-9*charged {
-		return
-	}
-	*spent = charged
-	for class, sum := range t.run.Classes {
-		sum.FLOPs = 0
-		t.run.Classes[class] = sum
-	}
 }

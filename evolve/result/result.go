@@ -23,26 +23,24 @@ type Greedy struct {
 // A Bandit is the result of a bandit over searches. Lists by round are in the order of draws, lists by arm in the arms'
 // order. FLOPs by round are those of the worst case.
 type Bandit struct {
-	Task      string `json:"task"`
-	Model     string `json:"model"`
-	ModelName string `json:"model_name"`
-	Active    int64  `json:"params_active"`
-	Algo      string `json:"algo"`   // the policy's short name
-	Policy    string `json:"policy"` // its description, with its parameters
-	C         int    `json:"C"`      // the budget, T·N calls
-	T         int    `json:"T_total"`
-	N         int    `json:"N"`
-	// what decided how many calls each round had, at most N; "" if N in each
-	Breadth      string    `json:"breadth,omitempty"`
-	Ties         string    `json:"ties,omitempty"` // as in Setting
-	Arms         int       `json:"n_arms"`
-	ArmSeeds     []int64   `json:"arm_seeds"`              // the paper's may be negative
-	Kinds        []string  `json:"arm_searches,omitempty"` // what kind of search each arm is; nil if all are greedy
-	BanditSeed   Seed      `json:"bandit_seed"`
-	Selections   []int     `json:"selections"`
-	Propensities []float64 `json:"propensities"` // nil in the paper's files
-	// that the round was granted; 0 if its search does not say how many it makes
-	Granted        []int     `json:"calls_per_round"`
+	Task           string    `json:"task"`
+	Model          string    `json:"model"`
+	ModelName      string    `json:"model_name"`
+	Active         int64     `json:"params_active"`
+	Algo           string    `json:"algo"`   // the policy's short name
+	Policy         string    `json:"policy"` // its description, with its parameters
+	C              int       `json:"C"`      // the budget, T·N calls
+	T              int       `json:"T_total"`
+	N              int       `json:"N"`
+	Breadth        string    `json:"breadth,omitempty"`
+	Ties           string    `json:"ties,omitempty"` // as in Setting
+	Arms           int       `json:"n_arms"`
+	ArmSeeds       []int64   `json:"arm_seeds"`              // the paper's may be negative
+	Kinds          []string  `json:"arm_searches,omitempty"` // what kind of search each arm is; nil if all are greedy
+	BanditSeed     Seed      `json:"bandit_seed"`
+	Selections     []int     `json:"selections"`
+	Propensities   []float64 `json:"propensities"`    // nil in the paper's files
+	Granted        []int     `json:"calls_per_round"` // 0 if its search does not say how many it makes
 	Rewards        []float64 `json:"rewards"`
 	RunningBest    []float64 `json:"running_best"` // of the run, when the round ended
 	PerRound       []float64 `json:"flops_per_round"`
@@ -66,15 +64,13 @@ type Bandit struct {
 type Setting struct {
 	Kind      string `json:"search,omitempty"` // what kind of search it is; "" for a greedy one
 	Task      string `json:"task"`
-	Model     string `json:"model"`      // its key
-	ModelName string `json:"model_name"` // what the endpoint calls it
-	C         int    `json:"C"`          // calls, T·N
-	T         int    `json:"T"`          // generations; with a breadth those that C calls would make if all had N
-	N         int    `json:"N"`          // calls in a generation; with a breadth the most
-	// Breadth is what decided how many calls each generation had; "" if N in each. The trajectory has each one's.
-	Breadth string `json:"breadth,omitempty"`
-	// [TiesTaken]; "" if the parent stays at a tie, or the search has a rule of its own
-	Ties string `json:"ties,omitempty"`
+	Model     string `json:"model"`             // its key
+	ModelName string `json:"model_name"`        // what the endpoint calls it
+	C         int    `json:"C"`                 // calls, T·N
+	T         int    `json:"T"`                 // generations; with a breadth those that C calls would make if all had N
+	N         int    `json:"N"`                 // calls in a generation; with a breadth the most
+	Breadth   string `json:"breadth,omitempty"` // what decided how many calls each generation had; "" if N in each
+	Ties      string `json:"ties,omitempty"`    // [TiesTaken]; "" if the parent stays, or the search has a rule of its own
 }
 
 // TiesTaken is what a file says of a search in which a child that scores as its parent takes its place.
@@ -82,20 +78,19 @@ const TiesTaken = "taken"
 
 // A Search is what one search found and cost.
 type Search struct {
-	Seed         int64              `json:"seed"`
-	FinalFitness float64            `json:"final_fitness"`           // of the best program
-	FinalSD      float64            `json:"final_sd,omitempty"`      // of the samples that it is the mean of
-	FinalN       int                `json:"final_n,omitempty"`       // how many they are; 0 for one
-	FinalMetrics map[string]float64 `json:"final_metrics"`           // of the best program; {} if it has none
-	FinalProgram string             `json:"final_program,omitempty"` // its hash
-	Trajectory   []Generation       `json:"trajectory"`              // by generation, from 0
-	FLOPs        Cost               `json:"flops"`
-	Audit        *Audited           `json:"audit,omitempty"`      // nil if the search is not audited
-	PerGen       []float64          `json:"flops_per_generation"` // by generation from 1, in the worst case
-	// by what made the children; nil if nothing is named
-	Operators map[string]Operator `json:"operators,omitempty"`
-	Uses      map[string]Use      `json:"asides_by_kind,omitempty"` // calls beside the children
-	Totals    Totals              `json:"ledgers,omitempty"`        // nil if nothing is named
+	Seed         int64               `json:"seed"`
+	FinalFitness float64             `json:"final_fitness"`           // of the best program
+	FinalSD      float64             `json:"final_sd,omitempty"`      // of the samples that it is the mean of
+	FinalN       int                 `json:"final_n,omitempty"`       // how many they are; 0 for one
+	FinalMetrics map[string]float64  `json:"final_metrics"`           // of the best program; {} if it has none
+	FinalProgram string              `json:"final_program,omitempty"` // its hash
+	Trajectory   []Generation        `json:"trajectory"`              // by generation, from 0
+	FLOPs        Cost                `json:"flops"`
+	Audit        *Audited            `json:"audit,omitempty"`          // nil if the search is not audited
+	PerGen       []float64           `json:"flops_per_generation"`     // by generation from 1, in the worst case
+	Operators    map[string]Operator `json:"operators,omitempty"`      // nil if nothing is named
+	Uses         map[string]Use      `json:"asides_by_kind,omitempty"` // calls beside the children
+	Totals       Totals              `json:"ledgers,omitempty"`        // nil if nothing is named
 	Counts
 }
 
@@ -104,24 +99,20 @@ type Search struct {
 type Arm struct {
 	Setting
 	Search
-	// WallSeconds sums the time of its generations. Those of several arms can overlap.
-	WallSeconds float64 `json:"wall_time_seconds"`
+	WallSeconds float64 `json:"wall_time_seconds"` // of its generations; those of several arms can overlap
 }
 
 // An Outcome is how a run ended.
 type Outcome struct {
-	Total       *Lives  `json:"all_lives,omitempty"`        // nil if the rows hold every call
-	Evaluations int     `json:"evaluations"`                // that were made, not those remembered
-	Tuned       int     `json:"tune_evaluations,omitempty"` // that tuners made; they are not in Evaluations
-	Stop        string  `json:"stop"`                       // as evolve.Stop has it; "" in the paper's files
-	Limit       string  `json:"limit,omitempty"`            // the field of the Budget that bound if Stop is "budget"
-	WallSeconds float64 `json:"wall_time_seconds"`
-	// cost of all calls, also of earlier incarnations; nil without prices
-	Money *float64 `json:"money,omitempty"`
-	// Fresh is what the best program scores on fresh samples, beside the score it was chosen by; nil if the search is not
-	// noisy.
-	Fresh   *Fresh   `json:"fresh,omitempty"`
-	HeldOut *HeldOut `json:"held_out,omitempty"` // of the best program; nil unless report.ScoreHeldOut set it
+	Total       *Lives   `json:"all_lives,omitempty"`        // nil if the rows hold every call
+	Evaluations int      `json:"evaluations"`                // that were made, not those remembered
+	Tuned       int      `json:"tune_evaluations,omitempty"` // that tuners made; they are not in Evaluations
+	Stop        string   `json:"stop"`                       // as evolve.Stop has it; "" in the paper's files
+	Limit       string   `json:"limit,omitempty"`            // the field of the Budget that bound if Stop is "budget"
+	WallSeconds float64  `json:"wall_time_seconds"`
+	Money       *float64 `json:"money,omitempty"`    // cost of all calls, also of earlier incarnations; nil without prices
+	Fresh       *Fresh   `json:"fresh,omitempty"`    // nil if the search is not noisy
+	HeldOut     *HeldOut `json:"held_out,omitempty"` // nil unless report.ScoreHeldOut set it
 }
 
 // A Lives is what a run cost over all its incarnations: every call of the rows, and those of evolve.Result.Earlier. It
@@ -130,11 +121,9 @@ type Outcome struct {
 type Lives struct {
 	// Lost calls were under way when an incarnation was killed. They may have been paid for. So each counts as
 	// one canceled attempt without usage, which the worst case charges with the cap on new tokens.
-	Lost int `json:"lost_calls"`
-	// Aborted calls were abandoned (Ctrl-C, the endpoint gone, a kill before a retry) and made again.
-	Aborted int `json:"aborted_calls"`
-	// Unclaimed calls were answered before a kill, and the search did not ask for them again.
-	Unclaimed int  `json:"unclaimed_calls,omitempty"`
+	Lost      int  `json:"lost_calls"`
+	Aborted   int  `json:"aborted_calls"`             // abandoned (Ctrl-C, the endpoint gone) and made again
+	Unclaimed int  `json:"unclaimed_calls,omitempty"` // answered before a kill, and not asked for again
 	FLOPs     Cost `json:"flops"`
 	Counts
 }
@@ -147,54 +136,46 @@ type Generation struct {
 	BestSD        float64  `json:"best_sd,omitempty"` // standard deviation of the samples of BestFitness
 	BestN         int      `json:"best_n,omitempty"`  // number of these samples; 0 for one
 	ParentFitness *float64 `json:"parent_fitness,omitempty"`
-	// children planned, as many as calls were granted; 0 in row 0, and if the search does not say
-	Width    int     `json:"width,omitempty"`
-	Count    *int    `json:"n_children"` // children made
-	Valid    int     `json:"n_valid"`    // children that are valid; in row 0: 1 if the initial program is
-	Improved int     `json:"n_improved"` // children strictly better than the parent
-	Children []Child `json:"children"`
-	// calls beside the children; in row 0 those before the first generation
-	Asides      []Aside `json:"asides,omitempty"`
-	Evaluations int     `json:"evaluations,omitempty"`      // evaluations made, without those remembered
-	Tuned       int     `json:"tune_evaluations,omitempty"` // evaluations made by a tuner
-	Seconds     float64 `json:"gen_time_s"`                 // wall time of the generation
-	// second evaluations of the best programs; left out if the search is not audited
-	Audits []Audit `json:"audits,omitempty"`
-	// whether its best is better than the one before by a tolerance alone
-	Lenient bool   `json:"lenient_win,omitempty"`
-	Partial bool   `json:"partial,omitempty"` // whether it was cut short; the policy heard nothing of it
-	Reason  string `json:"reason,omitempty"`  // in row 0: why the initial program has no score
-	Program string `json:"program,omitempty"` // in row 0: the hash of the initial program
+	Width         int      `json:"width,omitempty"` // children planned; 0 in row 0, and if the search does not say
+	Count         *int     `json:"n_children"`      // children made
+	Valid         int      `json:"n_valid"`         // children that are valid; in row 0: 1 if the initial program is
+	Improved      int      `json:"n_improved"`      // children strictly better than the parent
+	Children      []Child  `json:"children"`
+	Asides        []Aside  `json:"asides,omitempty"`           // in row 0 those before the first generation
+	Evaluations   int      `json:"evaluations,omitempty"`      // evaluations made, without those remembered
+	Tuned         int      `json:"tune_evaluations,omitempty"` // evaluations made by a tuner
+	Seconds       float64  `json:"gen_time_s"`                 // wall time of the generation
+	Audits        []Audit  `json:"audits,omitempty"`           // second evaluations of the best programs
+	Lenient       bool     `json:"lenient_win,omitempty"`      // its best is better than the one before by a tolerance alone
+	Partial       bool     `json:"partial,omitempty"`          // whether it was cut short; the policy heard nothing of it
+	Reason        string   `json:"reason,omitempty"`           // in row 0: why the initial program has no score
+	Program       string   `json:"program,omitempty"`          // in row 0: the hash of the initial program
 }
 
 // A Child is one proposal. It has the hash of its program and not the text, because a result does not keep the programs
 // of all children.
 type Child struct {
-	Index int `json:"idx"`
-	ID    int `json:"id,omitempty"` // its order of birth in its arm, from 1
-	// their IDs, the one it was made from first; 0 is the initial program
-	Parents     []int    `json:"parents,omitempty"`
-	Operator    string   `json:"operator,omitempty"`
-	Program     string   `json:"program,omitempty"` // its hash, by which a journal has the text
-	Seed        uint32   `json:"seed"`
-	Fitness     *float64 `json:"fitness"`              // null without a program, 0 for an invalid one
-	SD          float64  `json:"fitness_sd,omitempty"` // of the samples that Fitness is the mean of
-	N           int      `json:"fitness_n,omitempty"`  // how many they are; 0 for one
-	Valid       bool     `json:"valid"`
-	Reason      string   `json:"reason,omitempty"` // why the child has no program or no score
-	Mended      string   `json:"mended,omitempty"` // what its reply left out and the task put back
-	Attempts    Attempts `json:"attempts"`
-	FinalStatus *string  `json:"final_status"`        // the last attempt's; "" without attempts
-	Duplicate   bool     `json:"duplicate,omitempty"` // an earlier child, or the initial program, is the same
-	// Labels are in no file: its totals sum them.
-	Labels map[string]string `json:"-"`
-	// Proposal has what else journals and exports tell of a child. Where the fields above say it under the paper's names
-	// it is zero, and so are its Labels.
+	Index       int               `json:"idx"`
+	ID          int               `json:"id,omitempty"`      // its order of birth in its arm, from 1
+	Parents     []int             `json:"parents,omitempty"` // IDs, the one it was made from first; 0 is the initial program
+	Operator    string            `json:"operator,omitempty"`
+	Program     string            `json:"program,omitempty"` // its hash, by which a journal has the text
+	Seed        uint32            `json:"seed"`
+	Fitness     *float64          `json:"fitness"`              // null without a program, 0 for an invalid one
+	SD          float64           `json:"fitness_sd,omitempty"` // of the samples that Fitness is the mean of
+	N           int               `json:"fitness_n,omitempty"`  // how many they are; 0 for one
+	Valid       bool              `json:"valid"`
+	Reason      string            `json:"reason,omitempty"` // why the child has no program or no score
+	Mended      string            `json:"mended,omitempty"` // what its reply left out and the task put back
+	Attempts    Attempts          `json:"attempts"`
+	FinalStatus *string           `json:"final_status"`        // the last attempt's; "" without attempts
+	Duplicate   bool              `json:"duplicate,omitempty"` // an earlier child, or the initial program, is the same
+	Labels      map[string]string `json:"-"`                   // in no file: its totals sum them
+	// Proposal has what else journals and exports tell of a child. What the fields above say is zero here.
 	books.Proposal
 }
 
-// An Aside is a call that a step made beside its children: a judge's, a summary's, an evaluator's. It has a list
-// of its own, as it has no fitness and must not count among n_children.
+// An Aside is a call that a step made beside its children: a judge's, a summary's, an evaluator's.
 type Aside struct {
 	Kind        string   `json:"kind"`
 	Child       int      `json:"child,omitempty"` // ID of the child in whose session it was made
@@ -223,8 +204,7 @@ type Audited struct {
 // A Fresh is what the best program of a noisy search scores on samples that the search has not seen. Claim this, and
 // not the score that the program was chosen by.
 type Fresh struct {
-	// the mean of the samples; 0 if there are none, or the program is invalid in one
-	Score  float64 `json:"score"`
+	Score  float64 `json:"score"`            // their mean; 0 if there are none, or the program is invalid in one
 	SD     float64 `json:"sd"`               // their standard deviation; 0 for fewer than two
 	N      int     `json:"n"`                // how many there are
 	Reason string  `json:"reason,omitempty"` // why there are none, or fewer than there should be
@@ -233,13 +213,12 @@ type Fresh struct {
 // A HeldOut is what the best program of a run scores on cases that the search never saw, beside the score that it was
 // searched for.
 type HeldOut struct {
-	Score   float64            `json:"score"` // 0 if there is a Reason
-	Reason  string             `json:"reason,omitempty"`
-	Metrics map[string]float64 `json:"metrics,omitempty"`
-	// that have a score each; 0 if the task does not say
-	Cases         int     `json:"n_cases,omitempty"`
-	Searched      float64 `json:"searched_score"`             // that of the search
-	SearchedCases int     `json:"n_searched_cases,omitempty"` // as Cases
+	Score         float64            `json:"score"` // 0 if there is a Reason
+	Reason        string             `json:"reason,omitempty"`
+	Metrics       map[string]float64 `json:"metrics,omitempty"`
+	Cases         int                `json:"n_cases,omitempty"`          // that have a score each; 0 if the task does not say
+	Searched      float64            `json:"searched_score"`             // that of the search
+	SearchedCases int                `json:"n_searched_cases,omitempty"` // as Cases
 	// Gap is Searched − Score with its interval; nil unless both have at least 5 cases, or if the scores are so
 	// large or so close together that the interval is not a finite number.
 	Gap *Gap `json:"gap,omitempty"`
@@ -287,10 +266,8 @@ type Endpoint struct {
 	Stalls    int     `json:"stalls"`
 	Errors    int     `json:"errors"`
 	StallRate float64 `json:"stall_rate"` // Stalls / Attempts
-	// OverCap counts the attempts for which the endpoint reported more tokens than the request allows: more
-	// new ones than its cap, or more in the prompt than it can have. evolve.Budget computes the most that a
-	// call can cost from what the request allows. If OverCap is not 0, this endpoint may have made the run cost
-	// more than its limits on tokens, FLOPs and money.
+	// OverCap counts the attempts for which the endpoint reported more tokens than the request allows.
+	// If it is not 0, this endpoint may have made the run cost more than its limits on tokens, FLOPs and money.
 	OverCap int `json:"over_cap,omitempty"`
 }
 
