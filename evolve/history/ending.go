@@ -1,7 +1,9 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/printable"
@@ -77,13 +79,10 @@ func (b *builder) again() {
 func (e Ending) Words(limits map[string]string) string {
 	switch e.Stop {
 	case "budget":
-		if words := limits[e.Limit]; words != "" {
-			return words
-		}
 		if e.Limit == "" {
 			return "a limit of its budget ended it"
 		}
-		return fmt.Sprintf("its limit of %s ended it", Name(e.Limit))
+		return cmp.Or(limits[e.Limit], fmt.Sprintf("its limit of %s ended it", Name(e.Limit)))
 	case "target":
 		return "the target score was reached"
 	case "exhausted":
@@ -91,7 +90,7 @@ func (e Ending) Words(limits map[string]string) string {
 	case stopCanceled:
 		return "it was canceled, and can go on"
 	case stopError:
-		return "an error ended it, and it can go on: " + e.Why
+		return strings.TrimSuffix("an error ended it, and it can go on: "+e.Why, ": ")
 	}
 	return e.Stop
 }
