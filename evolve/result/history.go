@@ -21,25 +21,19 @@ const mostArms = 1 << 16
 // such as the paper's rewards, is 0. It returns an error if the file lacks a search's trajectory, or a generation that a
 // round made.
 func (b *Bandit) History() (*history.Run, error) {
-	switch {
-	case len(b.ArmResults) == 0 || slices.ContainsFunc(b.ArmResults, func(a Arm) bool { return len(a.Trajectory) == 0 }):
+	if len(b.ArmResults) == 0 || slices.ContainsFunc(b.ArmResults, func(a Arm) bool { return len(a.Trajectory) == 0 }) {
 		return nil, errors.New("it is no result file: it has no search with a trajectory")
-	case len(b.ArmResults) > mostArms:
+	}
+	if len(b.ArmResults) > mostArms {
 		return nil, fmt.Errorf("it is no result file: it has %d searches, and %d are the most", len(b.ArmResults), mostArms)
 	}
 	run, add := history.New(nil, nil)
 	t := teller{Bandit: b, run: run, add: add, now: 1}
 	t.begin()
-	round, err := 0, error(nil)
+	round := 0
 	for arm, row := range b.Rounds {
-		switch {
-		case arm < 0 || arm >= len(b.ArmResults):
-			err = fmt.Errorf("it is no result file: round %d is of search %d, and it has %d", round, arm, len(b.ArmResults))
-		case row == nil:
-			err = fmt.Errorf("it is no result file: round %d is of search %d, which has no generation for it", round, arm)
-		}
-		if err != nil {
-			return nil, err
+		if row == nil {
+			return nil, fmt.Errorf("it is no result file: round %d is of search %d, which has no generation for it", round, arm)
 		}
 		t.round(round, arm, row)
 		round++
@@ -71,6 +65,12 @@ type teller struct {
 	calls int   // told of
 }
 
+func (t *teller) tell(r record.Record) (row int) {
+	r.Time = t.now
+	return t.add(r)
+}
+
+// begin tells of the run and what its arms begin with.
 func (t *teller) begin() {
 	header, given := journal.Fingerprint{"task": t.Task, "model": t.Model},
 		journal.Fingerprint{"policy": t.Policy, "arms": fmt.Sprint(len(t.ArmResults))}
@@ -102,11 +102,6 @@ func (t *teller) begin() {
 	}
 }
 
-func (t *teller) tell(r record.Record) (row int) {
-	r.Time = t.now
-	return t.add(r)
-}
-
 // round tells of a generation, from its draw to its reward.
 func (t *teller) round(round, arm int, row *Generation) {
 	t.tell(record.Record{Kind: record.Draw, Pull: &round, Arm: &arm, Prob: at(t.Propensities, round, 1), Calls: row.Width})
@@ -114,19 +109,15 @@ func (t *teller) round(round, arm int, row *Generation) {
 	born := map[int]int{}
 	for i := range row.Children {
 		c := &row.Children[i]
-		call := 0
-		if len(c.Attempts) > 0 {
-			call = t.call(round, "", c.Attempts)
-		}
-		born[c.ID] = t.tell(record.Record{Kind: record.Child, N: call, Pull: &round, Child: &c.Index, Step: row.Generation,
-			Program: c.Program, Proposal: c.proposal()})
+		born[c.ID] = t.tell(record.Record{Kind: record.Child, N: t.call(round, "", c.Attempts), Pull: &round, Child: &c.Index,
+			Step: row.Generation, Program: c.Program, Proposal: c.proposal()})
 	}
-	prices := history.Prices(t.run.Models)
 	for _, c := range row.Asides {
 		t.call(round, c.Kind, c.Attempts)
 		if i, ok := born[c.Child]; ok && c.Child > 0 {
 			child := &t.run.Children[i]
-			child.Cost, child.Model = child.Cost.Plus(prices.Call(c.Attempts)), cmp.Or(history.ModelOf(c.Attempts), child.Model)
+			child.Cost = child.Cost.Plus(history.Prices(t.run.Models).Call(c.Attempts))
+			child.Model = cmp.Or(history.ModelOf(c.Attempts), child.Model)
 		}
 	}
 	if !row.Partial {
@@ -139,7 +130,7 @@ func (t *teller) round(round, arm int, row *Generation) {
 	}
 }
 
-// call tells of a call, and returns the number that its child's record names.
+// call tells of a call, and returns the number that its child's record names, 0 without attempts.
 func (t *teller) call(round int, kind string, attempts Attempts) (number int) {
 	if len(attempts) == 0 {
 		return 0

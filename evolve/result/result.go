@@ -112,7 +112,7 @@ type Outcome struct {
 	WallSeconds float64  `json:"wall_time_seconds"`
 	Money       *float64 `json:"money,omitempty"`    // cost of all calls, also of earlier incarnations; nil without prices
 	Fresh       *Fresh   `json:"fresh,omitempty"`    // nil if the search is not noisy
-	HeldOut     *HeldOut `json:"held_out,omitempty"` // nil unless report.ScoreHeldOut set it
+	HeldOut     *HeldOut `json:"held_out,omitempty"` // of the best program; nil if the task holds no cases out
 }
 
 // A Lives is what a run cost over all its incarnations: every call of the rows, and those of evolve.Result.Earlier. It

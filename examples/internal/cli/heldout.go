@@ -10,7 +10,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -56,7 +55,7 @@ func (f *Files) scoreHeldOut(ctx context.Context, path string, file Saved, r *ev
 	lasting, end := f.o.lasting(ctx)
 	defer end()
 	lasting = llm.WithTrace(lasting, &llm.Trace{Ask: kept.ask, Drain: ctx.Done()})
-	h, bad := report.ScoreHeldOut(lasting, f.task, r.Best, file.Model)
+	h, bad := scoreHeld(lasting, f.task, r.Best, file.Model)
 	switch {
 	case h == nil:
 		return nil

@@ -1,4 +1,4 @@
-package report_test
+package cli
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -36,20 +35,6 @@ func scores(cases ...float64) eval.Result {
 	return eval.Result{Valid: true, Score: sum / float64(len(cases)), Cases: cases}
 }
 
-// A program that does well on the cases that it was searched on, and not on others, is told of in words.
-func ExampleScoreHeldOut() {
-	t := kept{heldOut: func(context.Context, string) (eval.Result, error) { return scores(0, 0, 1, 0, 0, 1, 0, 0), nil }}
-	best := eval.Candidate{Program: "answers known by heart", Result: scores(1, 1, 1, 1, 1, 1, 0, 1)}
-	h, err := report.ScoreHeldOut(context.Background(), t, best, llm.Model{})
-	fmt.Println(h.Searched, h.Score, err)
-	fmt.Printf("%.3f %.3f %.3f\n", h.Gap.Mean, h.Gap.Low, h.Gap.High)
-	fmt.Println(strings.SplitAfter(h.Note, "explains")[0])
-	// Output:
-	// 0.875 0.25 <nil>
-	// 0.625 0.180 1.070
-	// the held-out score 0.25 is lower than the searched score 0.875 by more than chance explains
-}
-
 // The intervals are worked out by hand: means, variances over n−1, and the quantiles of
 // Student's t from tables.
 func TestGap(t *testing.T) {
@@ -71,7 +56,7 @@ func TestGap(t *testing.T) {
 			"a held-out score may be higher"},
 	} {
 		of := kept{heldOut: func(context.Context, string) (eval.Result, error) { return scores(tt.held...), nil }}
-		h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(tt.searched...)}, llm.Model{})
+		h, err := scoreHeld(t.Context(), of, eval.Candidate{Result: scores(tt.searched...)}, llm.Model{})
 		if err != nil || math.Abs(h.Gap.Low-tt.low) > 1e-5 || math.Abs(h.Gap.High-tt.high) > 1e-5 ||
 			(h.Note != "") != tt.note {
 			t.Errorf("%s: %+v, %q, %v, want %v to %v", tt.reason, h.Gap, h.Note, err, tt.low, tt.high)
@@ -92,7 +77,7 @@ func TestGapOfExtremeScores(t *testing.T) {
 	for _, searched := range [][]float64{{1e200, 0, -1e200, 0, 0}, {1e-160, 2e-160, 3e-160, 4e-160, 5e-160},
 		{1.7e308, -1.7e308, 0, 0, 0}} {
 		of := kept{heldOut: func(context.Context, string) (eval.Result, error) { return scores(1, 1, 1, 1, 1), nil }}
-		h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(searched...)}, llm.Model{})
+		h, err := scoreHeld(t.Context(), of, eval.Candidate{Result: scores(searched...)}, llm.Model{})
 		if err != nil || h.Note != "" {
 			t.Errorf("%v: %+v, %v", searched, h, err)
 		}
@@ -108,7 +93,7 @@ func TestGapOfExtremeScores(t *testing.T) {
 // A task that panics when the run is over does not lose the run's result.
 func TestHeldOutPanics(t *testing.T) {
 	of := kept{heldOut: func(context.Context, string) (eval.Result, error) { panic("broken\nscorer") }}
-	h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(1)}, llm.Model{})
+	h, err := scoreHeld(t.Context(), of, eval.Candidate{Result: scores(1)}, llm.Model{})
 	if err == nil || h == nil || !strings.Contains(h.Reason, "panicked: broken") || strings.Contains(h.Reason, "\n") {
 		t.Errorf("%+v, %v", h, err)
 	}
@@ -132,12 +117,12 @@ func TestHeldOutWithoutGap(t *testing.T) {
 			"the evaluation failed"},
 	} {
 		of := kept{heldOut: func(context.Context, string) (eval.Result, error) { return tt.held, tt.err }}
-		h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: few}, llm.Model{})
+		h, err := scoreHeld(t.Context(), of, eval.Candidate{Result: few}, llm.Model{})
 		if !errors.Is(err, tt.err) || h == nil || fmt.Sprintf("%+v", *h) != fmt.Sprintf("%+v", tt.want) {
 			t.Errorf("%s: %+v, %v", tt.reason, h, err)
 		}
 	}
-	if h, err := report.ScoreHeldOut(t.Context(), kept{}, eval.Candidate{}, llm.Model{}); h != nil || err != nil {
+	if h, err := scoreHeld(t.Context(), kept{}, eval.Candidate{}, llm.Model{}); h != nil || err != nil {
 		t.Errorf("an invalid program has %+v, %v", h, err)
 	}
 }
@@ -158,7 +143,7 @@ func TestHeldOutCosts(t *testing.T) {
 		}
 		return scores(1), nil
 	}}
-	h, err := report.ScoreHeldOut(t.Context(), of, eval.Candidate{Result: scores(1)},
+	h, err := scoreHeld(t.Context(), of, eval.Candidate{Result: scores(1)},
 		llm.Model{Key: "m", ActiveParams: 1000})
 	if err != nil || h.Use != (result.Use{Calls: 3, Tokens: history.Tokens{Prompt: 60, Completion: 6}}) ||
 		h.FLOPs.WorstCase.TotalFLOPs <= 0 {

@@ -1,4 +1,4 @@
-package report
+package cli
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // minGapCases is the fewest cases on each side for which a [result.Gap] is computed.
 const minGapCases = 5
 
-// ScoreHeldOut scores the best program of a run on the cases that t keeps from searches ([task.HeldOut]). It returns
+// scoreHeld scores the best program of a run on the cases that t keeps from searches ([task.HeldOut]). It returns
 // nil if t has none or best is not valid. m is what calls of models are charged as.
 //
 // A gap between the two scores has the interval of Welch's t over the scores of the cases: with means x̄ and ȳ,
@@ -30,7 +30,7 @@ const minGapCases = 5
 // 0, Note says so. The searched score is the best of many and so expected to be a little high; the interval does not
 // account for that. A panic of the task is an error, so that the run's result is not lost. Calls go through the Ask of
 // ctx's [llm.Trace], which may keep their replies.
-func ScoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) (*result.HeldOut, error) {
+func scoreHeld(ctx context.Context, t task.Task, best eval.Candidate, m llm.Model) (*result.HeldOut, error) {
 	if !best.Result.Valid {
 		return nil, nil
 	}
@@ -43,7 +43,7 @@ func ScoreHeldOut(ctx context.Context, t task.Task, best eval.Candidate, m llm.M
 	asked.count(h, m.WithDefaults().ActiveParams)
 	if err != nil {
 		h.Reason = printable.Line(err.Error())
-		return h, fmt.Errorf("report: scoring held-out cases: %w", err)
+		return h, fmt.Errorf("scoring held-out cases: %w", err)
 	}
 	return h, nil
 }
