@@ -47,35 +47,3 @@ func TestLine(t *testing.T) {
 		t.Errorf("the line of nothing is %v", got)
 	}
 }
-
-func TestWithout(t *testing.T) {
-	for _, tt := range []struct {
-		reason string
-		drop   func(*history.Candidate) bool
-		want   string // name and parents of those that are left
-	}{
-		{"none", func(*history.Candidate) bool { return false },
-			"start[] 0/1.0[start] 0/1.1[start] 1/1.0[start] 0/2.0[0/1.1] 0/2.1[0/1.1 0/1.0] 1/2.0[1/1.0]"},
-		{"a grandparent takes the place of a parent", func(c *history.Candidate) bool { return !c.Valid },
-			"start[] 0/1.0[start] 0/1.1[start] 0/2.1[0/1.1 0/1.0] 1/2.0[start]"},
-		{"once, though two parents are gone", func(c *history.Candidate) bool { return c.Step == 1 },
-			"start[] 0/2.0[start] 0/2.1[start] 1/2.0[start]"},
-		{"all before", func(c *history.Candidate) bool { return c.Step < 2 }, "0/2.0[] 0/2.1[] 1/2.0[]"},
-	} {
-		r := family()
-		out := r.Without(tt.drop)
-		got := ""
-		for i, c := range out.Candidates {
-			if i > 0 {
-				got += " "
-			}
-			got += fmt.Sprintf("%s[%s]", c.Name(), names(out, c.Parents))
-		}
-		if got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
-		}
-		if fmt.Sprint(r) != fmt.Sprint(family()) {
-			t.Errorf("%s: the run itself has changed", tt.reason)
-		}
-	}
-}

@@ -43,7 +43,7 @@ func (l *Lineage) WriteGit(w io.Writer, file string) error {
 		return fmt.Errorf("history: the file name is %q: need a name of letters, digits, \".\", \"_\" and \"-\" that "+
 			"does not begin with a dot", file)
 	}
-	s := newStream(w, l.Without(func(c *Candidate) bool { return c.Program == "" }))
+	s := newStream(w, l, func(c *Candidate) bool { return c.Program != "" })
 	return s.write(func(c, _ *Candidate) []string {
 		return []string{modify(plainMode, s.blob(c.Program), file)} // in the place of the parent's
 	})
@@ -74,10 +74,10 @@ func (l *Lineage) WriteTrees(w io.Writer, base string) error {
 	if of := l.Base(); of != hash {
 		return fmt.Errorf("%w: they are changes of %q, and %s is %s", ErrBase, of, base, hash)
 	}
-	s := newStream(w, l.Without(func(c *Candidate) bool {
+	s := newStream(w, l, func(c *Candidate) bool {
 		p, err := patch.Parse(c.Program)
-		return err != nil || p.Base != hash
-	}))
+		return err == nil && p.Base == hash
+	})
 	t := trees{s, map[string]baseFile{}}
 	if err := t.begin(base, hash); err != nil {
 		return err
@@ -85,17 +85,25 @@ func (l *Lineage) WriteTrees(w io.Writer, base string) error {
 	return s.write(t.changes)
 }
 
-// A stream is a lineage that is being written. The mark of a commit is its candidate's position, counted from 1.
+// A stream is a lineage that is being written.
 type stream struct {
 	*Lineage
-	w     *bufio.Writer
-	blobs map[[sha256.Size]byte]int // marks of texts
-	marks int                       // handed out
-	root  int                       // mark of the commit that initial programs follow; 0 if there is none
+	w       *bufio.Writer
+	commits []int                     // marks of candidates' commits; 0 for those that are left out
+	blobs   map[[sha256.Size]byte]int // marks of texts
+	marks   int                       // handed out
+	root    int                       // mark of the commit that initial programs follow; 0 if there is none
 }
 
-func newStream(w io.Writer, l *Lineage) *stream {
-	s := &stream{l, bufio.NewWriterSize(w, 1<<16), map[[sha256.Size]byte]int{}, len(l.Candidates), 0}
+func newStream(w io.Writer, l *Lineage, has func(*Candidate) bool) *stream {
+	s := &stream{Lineage: l, w: bufio.NewWriterSize(w, 1<<16), commits: make([]int, len(l.Candidates)),
+		blobs: map[[sha256.Size]byte]int{}}
+	for i := range l.Candidates {
+		if has(&l.Candidates[i]) {
+			s.marks++
+			s.commits[i] = s.marks
+		}
+	}
 	fmt.Fprint(s.w, "feature done\n") // without the done at the end, git takes a stream that broke off for a bad one
 	return s
 }
@@ -103,13 +111,15 @@ func newStream(w io.Writer, l *Lineage) *stream {
 // write writes the candidates. changes returns the lines that make the files of one from those of its parent, nil for
 // the root.
 func (s *stream) write(changes func(c, parent *Candidate) []string) error {
-	if len(s.Candidates) == 0 {
+	if s.marks == 0 {
 		return ErrNoProgram
 	}
 	arms := map[int]bool{}
-	for i := range s.Candidates {
-		s.commit(i, changes)
-		arms[s.Candidates[i].Arm] = true
+	for i, mark := range s.commits {
+		if mark > 0 {
+			s.commit(i, changes)
+			arms[s.Candidates[i].Arm] = true
+		}
 	}
 	s.branch("best", s.Best())
 	delete(arms, -1)
@@ -141,17 +151,22 @@ func (s *stream) data(text string) { fmt.Fprintf(s.w, "data %d\n%s\n", len(text)
 func (s *stream) commit(i int, changes func(c, parent *Candidate) []string) {
 	c := &s.Candidates[i]
 	var parent *Candidate
-	if len(c.Parents) > 0 {
-		parent = &s.Candidates[c.Parents[0]]
+	var parents []int // marks
+	for _, p := range c.Parents {
+		if s.commits[p] > 0 {
+			if parents = append(parents, s.commits[p]); parent == nil {
+				parent = &s.Candidates[p]
+			}
+		}
+	}
+	if parent == nil && s.root > 0 {
+		parents = []int{s.root}
 	}
 	lines := changes(c, parent)
-	s.head("refs/candidates/"+c.Name(), i+1, c.Time, s.message(c))
-	if parent == nil && s.root > 0 {
-		fmt.Fprintf(s.w, "from :%d\n", s.root)
-	}
+	s.head("refs/candidates/"+c.Name(), s.commits[i], c.Time, s.message(c))
 	verb := "from"
-	for _, p := range c.Parents {
-		fmt.Fprintf(s.w, "%s :%d\n", verb, p+1)
+	for _, mark := range parents {
+		fmt.Fprintf(s.w, "%s :%d\n", verb, mark)
 		verb = "merge"
 	}
 	fmt.Fprintf(s.w, "%s\n", strings.Join(lines, ""))
@@ -180,8 +195,8 @@ func quoted(path string) string {
 
 // branch writes a branch that points to the candidate at position i. There is none for -1.
 func (s *stream) branch(name string, i int) {
-	if i >= 0 {
-		fmt.Fprintf(s.w, "reset refs/heads/%s\nfrom :%d\n\n", name, i+1)
+	if i >= 0 && s.commits[i] > 0 {
+		fmt.Fprintf(s.w, "reset refs/heads/%s\nfrom :%d\n\n", name, s.commits[i])
 	}
 }
 
@@ -272,7 +287,7 @@ var modes = map[patch.Kind]string{patch.Plain: plainMode, patch.Executable: exec
 
 // begin writes the commit of the base.
 func (t trees) begin(dir, want string) error {
-	if len(t.Candidates) == 0 {
+	if t.marks == 0 {
 		return ErrNoProgram
 	}
 	var lines []string

@@ -70,7 +70,19 @@ func repository(t testing.TB, r *history.Lineage) string {
 
 // withProgram are the candidates that a repository has.
 func withProgram(r *history.Lineage) *history.Lineage {
-	return r.Without(func(c *history.Candidate) bool { return c.Program == "" })
+	out, at := &history.Lineage{Fingerprint: r.Fingerprint}, map[int]int{}
+	for i, c := range r.Candidates {
+		if c.Program == "" {
+			continue
+		}
+		at[i] = len(out.Candidates)
+		c.Parents = slices.Clone(c.Parents)
+		for k, p := range c.Parents {
+			c.Parents[k] = at[p]
+		}
+		out.Candidates = append(out.Candidates, c)
+	}
+	return out
 }
 
 // A repository of a real run has a commit for each candidate, with its parents, its program and its score.

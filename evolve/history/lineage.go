@@ -192,28 +192,3 @@ func (l *Lineage) Line(i int) (line []int) {
 	slices.Reverse(line)
 	return line
 }
-
-// Without returns the lineage without the candidates for which drop is true. The children of such a candidate have its
-// parents in its place.
-func (l *Lineage) Without(drop func(*Candidate) bool) *Lineage {
-	out := &Lineage{Fingerprint: l.Fingerprint, Runs: l.Runs}
-	stands := make([][]int, len(l.Candidates)) // by old position: the new positions that stand for it
-	for i, c := range l.Candidates {
-		var parents []int
-		for _, p := range c.Parents {
-			for _, q := range stands[p] {
-				if !slices.Contains(parents, q) {
-					parents = append(parents, q)
-				}
-			}
-		}
-		if drop(&c) {
-			stands[i] = parents
-			continue
-		}
-		stands[i] = []int{len(out.Candidates)}
-		c.Parents = parents
-		out.Candidates = append(out.Candidates, c)
-	}
-	return out
-}

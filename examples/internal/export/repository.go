@@ -47,15 +47,14 @@ func (o options) repository(ctx context.Context, stdout io.Writer, r *history.Li
 		return &cli.UsageError{Err: err}
 	}
 	made := filepath.Join(scratch, "repository") // made by git, with the mode that the user's folders have
-	kept := r.Without(func(c *history.Candidate) bool { return c.Program == "" })
-	err = o.fill(ctx, made, kept)
+	err = o.fill(ctx, made, r)
 	if err == nil {
 		err = move(made, into)
 	}
 	if err := errors.Join(err, os.RemoveAll(scratch)); err != nil {
 		return err
 	}
-	o.say(stdout, kept, len(r.Candidates)-len(kept.Candidates))
+	o.say(stdout, r)
 	return nil
 }
 
@@ -122,15 +121,19 @@ func asTheyAre(dir string) error {
 }
 
 // say says what the repository has, and how to look at it.
-func (o options) say(stdout io.Writer, r *history.Lineage, left int) {
-	merges := 0
+func (o options) say(stdout io.Writer, r *history.Lineage) {
+	kept, left, merges := 0, 0, 0
 	for _, c := range r.Candidates {
-		if len(c.Parents) > 1 {
+		switch {
+		case c.Program == "":
+			left++
+			continue
+		case len(c.Parents) > 1:
 			merges++
 		}
+		kept++
 	}
-	fmt.Fprintf(stdout, "%s has %s, of which %d have several parents\n", o.into, count(len(r.Candidates), "candidate"),
-		merges)
+	fmt.Fprintf(stdout, "%s has %s, of which %d have several parents\n", o.into, count(kept, "candidate"), merges)
 	if left > 0 {
 		fmt.Fprintf(stdout, "%s without a program left out\n", count(left, "candidate"))
 	}
