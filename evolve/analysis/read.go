@@ -15,15 +15,15 @@ import (
 type file struct{ *result.Bandit }
 
 // ReadFile reads the run in a result file as [Read] does.
-func ReadFile(path string) (Run, error) {
+func ReadFile(path string) (Curve, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Run{}, fmt.Errorf("analysis: %w", err)
+		return Curve{}, fmt.Errorf("analysis: %w", err)
 	}
 	defer f.Close()
 	r, err := Read(f)
 	if err != nil {
-		return Run{}, fmt.Errorf("%w, in %s", err, path)
+		return Curve{}, fmt.Errorf("%w, in %s", err, path)
 	}
 	r.From = path
 	return r, nil
@@ -33,16 +33,16 @@ func ReadFile(path string) (Run, error) {
 // (docs/reference.md). An answered call is a child or an aside whose final status is "ok", or one with a program in a
 // file without statuses; where a file has no rows of children, n_children counts. The best score of a generation is
 // that of it and all before. Read returns an error if the file is not a result, or lacks a field that is needed.
-func Read(from io.Reader) (Run, error) {
+func Read(from io.Reader) (Curve, error) {
 	f, err := result.Read(from)
 	if err != nil {
-		return Run{}, fmt.Errorf("analysis: %w", err)
+		return Curve{}, fmt.Errorf("analysis: %w", err)
 	}
 	return Of(f)
 }
 
 // Of returns the run of a result file, as [Read] does.
-func Of(read *result.Bandit) (r Run, err error) {
+func Of(read *result.Bandit) (r Curve, err error) {
 	f := file{read}
 	if f.Alone {
 		r, err = f.greedy()
@@ -50,7 +50,7 @@ func Of(read *result.Bandit) (r Run, err error) {
 		r, err = f.bandit()
 	}
 	if err != nil {
-		return Run{}, err
+		return Curve{}, err
 	}
 	return r, r.validate()
 }
@@ -68,9 +68,9 @@ func (f file) method(name string) string {
 }
 
 // greedy returns the run of a file of one search.
-func (f file) greedy() (Run, error) {
+func (f file) greedy() (Curve, error) {
 	search := f.ArmResults[0]
-	r := Run{Task: f.Task, Model: f.Model, Method: f.method(cmp.Or(f.Algo, "greedy")), T: f.T, N: f.N,
+	r := Curve{Task: f.Task, Model: f.Model, Method: f.method(cmp.Or(f.Algo, "greedy")), T: f.T, N: f.N,
 		Breadth: f.Breadth, Ties: f.Ties, Seed: search.Seed, Stop: f.Stop}
 	for i, row := range search.Trajectory {
 		switch {
@@ -95,8 +95,8 @@ func (f file) greedy() (Run, error) {
 }
 
 // bandit returns the run of a file of several searches.
-func (f file) bandit() (Run, error) {
-	r := Run{Task: f.Task, Model: f.Model, Method: f.method(fmt.Sprintf("%s K=%d", f.Algo, len(f.ArmResults))), T: f.T,
+func (f file) bandit() (Curve, error) {
+	r := Curve{Task: f.Task, Model: f.Model, Method: f.method(fmt.Sprintf("%s K=%d", f.Algo, len(f.ArmResults))), T: f.T,
 		N: f.N, Breadth: f.Breadth, Ties: f.Ties,
 		Arms: len(f.ArmResults), Seed: int64(f.BanditSeed), Stop: f.Stop}
 	if len(f.RunningBest) != len(f.Selections) {
@@ -124,7 +124,7 @@ func (f file) bandit() (Run, error) {
 }
 
 // start begins the run with the best of the arms' initial programs.
-func (f file) start(r *Run) error {
+func (f file) start(r *Curve) error {
 	calls := 0
 	for i, arm := range f.ArmResults {
 		if len(arm.Trajectory) == 0 || arm.Trajectory[0].BestFitness == nil {

@@ -98,7 +98,7 @@ func Read(r io.Reader) (Log, error) {
 		l.Arms = append(l.Arms, a)
 	}
 	if !f.Alone {
-		l.Run = &Run{Algo: f.Algo, Seed: uint64(f.BanditSeed), Selections: f.Selections, Propensities: f.Propensities,
+		l.Run = &Allocation{Algo: f.Algo, Seed: uint64(f.BanditSeed), Selections: f.Selections, Propensities: f.Propensities,
 			Rewards: f.Rewards}
 	}
 	if err := l.validate(); err != nil {
@@ -135,7 +135,7 @@ func (l *Log) assign() error {
 	if l.Run == nil {
 		return nil
 	}
-	kept := Run{Algo: l.Run.Algo, Seed: l.Run.Seed}
+	kept := Allocation{Algo: l.Run.Algo, Seed: l.Run.Seed}
 	for i, arm := range l.Run.Selections {
 		a := &l.Arms[arm]
 		if len(a.Rewards) == a.Pulls() {

@@ -59,7 +59,7 @@ func (p Plan) writeRows(to io.Writer, dir string, read []foreign) error {
 }
 
 // writeTo writes the rows of a run.
-func (r Run) writeTo(w *csv.Writer, f *finished) error {
+func (r Trial) writeTo(w *csv.Writer, f *finished) error {
 	for _, row := range f.Rows {
 		if err := w.Write(r.record(f, row)); err != nil {
 			return err
@@ -69,7 +69,7 @@ func (r Run) writeTo(w *csv.Writer, f *finished) error {
 }
 
 // record returns the fields of a row, by columns.
-func (r Run) record(f *finished, of row) []string {
+func (r Trial) record(f *finished, of row) []string {
 	n, x := strconv.Itoa, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	text := printable.Field // names may come from a file that was read
 	fields := []string{text(r.Task), text(r.Model), text(r.Method), n(r.N), n(r.Arms), n(r.T),

@@ -46,7 +46,7 @@ func (f *finished) course(c Cell, contains bool) (rows []row, ok bool) {
 var ErrOther = errors.New("sweep: the folder has another sweep")
 
 // readFinished returns the marker of r, or nil if there is none. It fails if the marker has another fingerprint.
-func readFinished(path string, r Run, want journal.Fingerprint) (*finished, error) {
+func readFinished(path string, r Trial, want journal.Fingerprint) (*finished, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

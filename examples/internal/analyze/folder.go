@@ -22,7 +22,7 @@ import (
 
 // A file is a result file and its contents.
 type file struct {
-	analysis.Run
+	analysis.Curve
 	spent
 }
 

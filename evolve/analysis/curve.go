@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// A Run is the course of one search, or of a bandit over several, as far as it is analysed.
-type Run struct {
+// A Curve is the course of one search, or of a bandit over several, as far as it is analysed.
+type Curve struct {
 	Task, Model string // their keys; "" if unknown
 	// Method is how the budget was spent: "greedy", the name of another search, or the bandit's short name. A breadth, a
 	// number of arms and the searches that these are, unless all are greedy, are part of it.
@@ -33,18 +33,18 @@ type Run struct {
 const mostPlanned = 1 << 30
 
 // Calls returns the budget, T·N.
-func (r Run) Calls() int { return r.T * r.N }
+func (r Curve) Calls() int { return r.T * r.N }
 
 // Final returns the best score at the end.
-func (r Run) Final() float64 { return r.Best[len(r.Best)-1] }
+func (r Curve) Final() float64 { return r.Best[len(r.Best)-1] }
 
 // Generations returns how many generations the run has, without the initial program's.
-func (r Run) Generations() int { return len(r.Best) - 1 }
+func (r Curve) Generations() int { return len(r.Best) - 1 }
 
 // AnsweredBy returns the number of answered calls up to the end of generation t. Children without an answer (timed out,
 // failed, made without a model) are rows of a result, but not calls of a budget. It panics if the run has no generation
 // t.
-func (r Run) AnsweredBy(t int) int {
+func (r Curve) AnsweredBy(t int) int {
 	if t < 0 || t >= len(r.Best) {
 		panic(fmt.Sprintf("analysis: AnsweredBy(%d) of a run with %d generations", t, r.Generations()))
 	}
@@ -60,7 +60,7 @@ func (r Run) AnsweredBy(t int) int {
 
 // BestBy returns the best score after calls answered calls: that of the last generation that ended with no more, or of
 // the initial program if there is none.
-func (r Run) BestBy(calls int) float64 {
+func (r Curve) BestBy(calls int) float64 {
 	best, sum := r.Best[0], 0
 	for t, score := range r.Best {
 		if sum += r.answered(t); sum > calls {
@@ -72,7 +72,7 @@ func (r Run) BestBy(calls int) float64 {
 }
 
 // answered returns how many calls were answered in generation t.
-func (r Run) answered(t int) int {
+func (r Curve) answered(t int) int {
 	switch {
 	case r.Answered != nil:
 		return r.Answered[t]
@@ -85,7 +85,7 @@ func (r Run) answered(t int) int {
 // Early reports whether the run ended before its T generations and before its T·N calls were answered; with a Breadth
 // only the calls count. Its score is that of a smaller budget. If it ended at a target, leaving it out would leave out
 // the best runs, and keeping its score would underestimate it.
-func (r Run) Early() bool {
+func (r Curve) Early() bool {
 	whole := r.Generations()
 	if r.Partial {
 		whole--
@@ -94,7 +94,7 @@ func (r Run) Early() bool {
 }
 
 // Reached returns the run's share of its plan: "3 of 8 generations", and with a Breadth "300 of 4096 calls".
-func (r Run) Reached() string {
+func (r Curve) Reached() string {
 	if r.Breadth != "" {
 		return fmt.Sprintf("%d of %d calls", r.AnsweredBy(r.Generations()), r.Calls())
 	}
@@ -102,7 +102,7 @@ func (r Run) Reached() string {
 }
 
 // String names the run: "cp/offline/greedy T=8 N=16 seed 40".
-func (r Run) String() string {
+func (r Curve) String() string {
 	s := fmt.Sprintf("%s/%s/%s T=%d N=%d seed %d", r.Task, r.Model, r.Method, r.T, r.N, r.Seed)
 	if r.From != "" {
 		s += " in " + r.From
@@ -111,7 +111,7 @@ func (r Run) String() string {
 }
 
 // validate returns an error if the run cannot be analysed.
-func (r Run) validate() error {
+func (r Curve) validate() error {
 	if err := checkBest(r.Best, "generations"); err != nil {
 		return fmt.Errorf("analysis: %v has %w", r, err)
 	}
@@ -134,14 +134,14 @@ func (r Run) validate() error {
 	return nil
 }
 
-func compareKind(a, b Run) int {
+func compareKind(a, b Curve) int {
 	return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Method, b.Method),
 		cmp.Compare(a.Ties, b.Ties))
 }
 
 // validateRuns returns an error unless the runs are of one task, model, method and rule for ties, each is valid, and no
 // two are equal. With early false it refuses runs that stopped early.
-func validateRuns(runs []Run, early bool) error {
+func validateRuns(runs []Curve, early bool) error {
 	if len(runs) == 0 {
 		return fmt.Errorf("analysis: no runs")
 	}
@@ -149,7 +149,7 @@ func validateRuns(runs []Run, early bool) error {
 		t, n int
 		seed int64
 	}
-	seen := map[plan]Run{}
+	seen := map[plan]Curve{}
 	for _, r := range runs {
 		if err := r.validate(); err != nil {
 			return err
