@@ -37,13 +37,9 @@ type ended struct {
 
 // calls follow the calls of a run from their first attempt to their end.
 type calls struct {
-	open  map[callID]*call
-	done  map[callID]ended // calls for children, and sessions, that no child's record has named yet
-	texts []callID         // of done, those that keep their texts, oldest first
+	open map[callID]*call
+	done map[callID]ended // calls for children, and sessions, that no child's record has named yet
 }
-
-// mostTexts bounds the replies that wait for their children: all children of a generation may wait for the first.
-const mostTexts = 512
 
 // pullOf returns the pull that a record names, -1 if it names none.
 func pullOf(r record.Record) int {
@@ -96,30 +92,13 @@ func (b *builder) endCall(id callID, was *call, r record.Record) {
 	case r.Kind == record.Failure:
 		b.note("error", e.reason)
 	}
-	if was.kind == "" {
+	if b.reply != nil {
 		e.text = r.Reply.Text
-		b.keep(id, e)
+	}
+	if was.kind == "" {
+		b.calls.done[id] = e
 	} else if p := b.pulls[was.pull]; p != nil {
 		p.asides[id] = e
-	}
-}
-
-// keep remembers a call until its child comes, and its text while it is among the newest.
-func (b *builder) keep(id callID, e ended) {
-	c := &b.calls
-	if b.reply == nil {
-		e.text = ""
-	}
-	c.done[id] = e
-	if e.text == "" {
-		return
-	}
-	if c.texts = append(c.texts, id); len(c.texts) > mostTexts {
-		if old, waits := c.done[c.texts[0]]; waits {
-			old.text = ""
-			c.done[c.texts[0]] = old
-		}
-		c.texts = c.texts[1:]
 	}
 }
 
@@ -138,7 +117,7 @@ func (b *builder) session(r record.Record) {
 			of.model, of.cost = cmp.Or(e.model, of.model), of.cost.Plus(e.cost)
 		}
 	}
-	b.keep(callID{r.Key, r.N}, of)
+	b.calls.done[callID{r.Key, r.N}] = of
 }
 
 // Transcript is how the text begins that stands for the reply of a child that a session made.

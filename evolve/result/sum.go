@@ -3,7 +3,6 @@ package result
 import (
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/flops"
@@ -167,10 +166,14 @@ func totalsOf(run *history.Run, arm int) Totals {
 			all[kind][t.Name] = row
 		}
 	}
-	one := func(kind string) bool {
-		return kind == history.ByOperator || kind == history.ByModel && len(all[kind]) == 1
+	others := len(all) // kinds beside the operator, which is the same of all, and the only model
+	if _, ok := all[history.ByOperator]; ok {
+		others--
 	}
-	if !sums.Named && !slices.ContainsFunc(history.Kinds(), func(kind string) bool { return len(all[kind]) > 0 && !one(kind) }) {
+	if len(all[history.ByModel]) == 1 {
+		others--
+	}
+	if !sums.Named && others == 0 {
 		return nil
 	}
 	return all
