@@ -62,8 +62,8 @@ type pull struct {
 func newBuilder() *builder {
 	b := &builder{
 		run:   &Run{Tally: newTally()},
-		pulls: map[int]*pull{}, calls: calls{open: map[callID]*call{}, done: map[callID]ended{}}, settled: newSums(), notes: notes{}, endpoints: map[string]int{},
-		labels: map[string]map[string]string{}, reasons: map[string]string{},
+		pulls: map[int]*pull{}, calls: calls{open: map[callID]*call{}, done: map[callID]ended{}}, settled: newSums(),
+		notes: notes{}, endpoints: map[string]int{}, labels: map[string]map[string]string{}, reasons: map[string]string{},
 	}
 	b.run.b = b
 	return b
