@@ -19,7 +19,7 @@
 //	flops                what attempts cost, under each rule
 //	bandit               policies, one a file; below it what each must hold, and simulated arms
 //	evolve               arms, turns, budgets, runs; below it the journal, populations, presets, agents
-//	evolve/report, ...   readings of a run: JSON, a page (view), a repository (lineage), replay, statistics (analysis)
+//	evolve/history, ...  what a run was, its result file (result), and readings: report, a page (view), replay, analysis
 //	evolve/sweep         grids of runs
 //	examples             programs to copy from, and the tool
 //

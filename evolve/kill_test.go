@@ -23,10 +23,11 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/breadth"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	resultfile "github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
@@ -153,7 +154,7 @@ func killedRun(dir string, args []string) error {
 		return err
 	}
 	file := report.NewBandit(res, report.BanditHeader{ArmSeeds: make([]uint32, kind.arms)})
-	return errors.Join(report.Save(filepath.Join(dir, "result.json"), file), j.Close())
+	return errors.Join(resultfile.Save(filepath.Join(dir, "result.json"), file), j.Close())
 }
 
 // improveAlike is improve, and the same when a request is sent again.
@@ -314,12 +315,12 @@ func compareRuns(t *testing.T, kind killedKind, undisturbed, dir string, start f
 // of the result, each once.
 func checkHistory(t *testing.T, r report.Bandit, dir string) {
 	t.Helper()
-	runs, err := lineage.Read(filepath.Join(dir, "run.journal"))
-	if err != nil || len(runs) != 1 {
-		t.Fatal(len(runs), err)
+	l, err := history.ReadLineage(filepath.Join(dir, "run.journal"))
+	if err != nil || l.Runs != 1 {
+		t.Fatal(l, err)
 	}
-	found := map[string]lineage.Candidate{}
-	for _, c := range runs[0].Candidates {
+	found := map[string]history.Candidate{}
+	for _, c := range l.Candidates {
 		if c.Step > 0 && c.State != books.StateRefused {
 			found[fmt.Sprint(c.Arm, c.Step, c.Index, c.ID)] = c
 		}
@@ -327,7 +328,7 @@ func checkHistory(t *testing.T, r report.Bandit, dir string) {
 	children := 0
 	for arm, search := range r.ArmResults {
 		for _, g := range search.Trajectory[1:] {
-			for row := range g.Children.All() {
+			for _, row := range g.Children {
 				children++
 				c, ok := found[fmt.Sprint(arm, g.Generation, row.Index, row.ID)]
 				parents := slices.Compact(slices.Sorted(slices.Values(row.Parents))) // a program may be crossed with itself

@@ -374,7 +374,7 @@ func TestRowsNamePrograms(t *testing.T) {
 	}
 	programs := map[int]string{0: search.Trajectory[0].Program}
 	for _, g := range search.Trajectory[1:] {
-		for c := range g.Children.All() {
+		for _, c := range g.Children {
 			programs[c.ID] = c.Program
 			for _, p := range c.Parents {
 				if texts[programs[p]] == "" {

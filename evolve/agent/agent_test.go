@@ -386,7 +386,7 @@ func TestHistory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, of := range r.Totals.By(history.ByOperator) {
+		for _, of := range r.Totals().By(history.ByOperator) {
 			if of.Name != "agent" {
 				continue
 			}
@@ -398,23 +398,23 @@ func TestHistory(t *testing.T) {
 				was.Children != of.Children) {
 				t.Errorf("the journal says %+v, the result %+v", was, of)
 			}
-			was = of
+			was = &of
 		}
 	}
 	if calls != 2 {
 		t.Errorf("%d of 2 files have the operator", calls)
 	}
-	b, transcripts := history.NewBuilder(), 0
-	b.Reply = func(_ int, text string) {
+	transcripts := 0
+	_, add := history.New(nil, func(_ int, text string) {
 		if strings.HasPrefix(text, "A session of ") && strings.Contains(text, "edit {") && strings.Contains(text, "score ") {
 			transcripts++
 		}
-	}
+	})
 	for r, err := range record.Read(filepath.Join(dir, "run.journal")) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Add(r)
+		add(r)
 	}
 	if transcripts < 3 {
 		t.Errorf("%d transcripts", transcripts)

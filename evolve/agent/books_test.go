@@ -21,6 +21,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/internal/runtest"
@@ -81,7 +82,7 @@ func agentsRun(dir string, args []string) error {
 	}
 	data, err := json.Marshal(answeredIn(r))
 	return errors.Join(err, j.Close(), os.WriteFile(filepath.Join(dir, "calls.json"), data, 0o600),
-		report.Save(filepath.Join(dir, "result.json"), report.NewBandit(r,
+		result.Save(filepath.Join(dir, "result.json"), report.NewBandit(r,
 			report.BanditHeader{ArmSeeds: make([]uint32, len(arms))})))
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/llmtest"
@@ -93,7 +94,7 @@ func realRun(dir string, args []string) error {
 	}
 	data, err := json.Marshal(answeredIn(r))
 	return errors.Join(err, j.Close(), os.WriteFile(filepath.Join(dir, "calls.json"), data, 0o600),
-		report.Save(filepath.Join(dir, "result.json"), report.NewBandit(r, report.BanditHeader{ArmSeeds: []uint32{0}})))
+		result.Save(filepath.Join(dir, "result.json"), report.NewBandit(r, report.BanditHeader{ArmSeeds: []uint32{0}})))
 }
 
 // driving returns a server whose model drives an agent by its shell: it looks and leaves a note, edits, and is done.

@@ -38,9 +38,9 @@ func BenchmarkTenThousandRuns(b *testing.B) {
 }
 
 // analyzeBreadths takes a threshold of each breadth's runs and compares the first breadth with the others.
-func analyzeBreadths(b *testing.B, runs []Run) {
+func analyzeBreadths(b *testing.B, runs []Curve) {
 	b.Helper()
-	byN := map[int][]Run{}
+	byN := map[int][]Curve{}
 	finals := map[int][]float64{}
 	for _, r := range runs {
 		byN[r.N] = append(byN[r.N], r)

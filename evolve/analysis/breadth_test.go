@@ -8,19 +8,19 @@ import (
 
 // adaptive returns a run whose generations have as many calls as its Breadth said. The first element of answered is the
 // calls before the first generation.
-func adaptive(seed int64, t, n int, best []float64, answered ...int) Run {
-	return Run{Task: "cp", Model: "m", Method: "greedy a", Breadth: "a", T: t, N: n, Seed: seed, Best: best,
+func adaptive(seed int64, t, n int, best []float64, answered ...int) Curve {
+	return Curve{Task: "cp", Model: "m", Method: "greedy a", Breadth: "a", T: t, N: n, Seed: seed, Best: best,
 		Answered: answered}
 }
 
 // A run is what it had come to when so many calls were answered, however many generations they were.
 func TestBestBy(t *testing.T) {
 	sized := adaptive(1, 2, 4, []float64{0.1, 0.2, 0.4, 0.8, 0.9}, 1, 3, 1, 2, 1)
-	fixed := Run{T: 2, N: 4, Best: []float64{0.1, 0.5, 0.6}}
-	failing := Run{T: 2, N: 4, Best: []float64{0.1, 0.5, 0.6, 0.7}, Answered: []int{0, 3, 4, 1}}
+	fixed := Curve{T: 2, N: 4, Best: []float64{0.1, 0.5, 0.6}}
+	failing := Curve{T: 2, N: 4, Best: []float64{0.1, 0.5, 0.6, 0.7}, Answered: []int{0, 3, 4, 1}}
 	for _, c := range []struct {
 		why   string
-		run   Run
+		run   Curve
 		calls int
 		want  float64
 	}{
@@ -48,7 +48,7 @@ func TestEarlyWithBreadth(t *testing.T) {
 	if whole.Early() || !short.Early() {
 		t.Errorf("early: %v of 8 calls in 8, %v of 6", whole.Early(), short.Early())
 	}
-	if _, err := new(Bootstrap).Threshold([]Run{short}, 0.4, 0.9); err == nil ||
+	if _, err := new(Bootstrap).Threshold([]Curve{short}, 0.4, 0.9); err == nil ||
 		!strings.Contains(err.Error(), "6 of 8 calls") {
 		t.Errorf("a run of 6 of 8 calls: %v", err)
 	}
@@ -56,7 +56,7 @@ func TestEarlyWithBreadth(t *testing.T) {
 
 // Generations of any size are no depth.
 func TestNoGridWithBreadth(t *testing.T) {
-	_, err := NewGrid([]Run{adaptive(1, 2, 4, []float64{0.1, 0.2, 0.4, 0.8}, 0, 3, 3, 2)}, GridConfig{})
+	_, err := NewGrid([]Curve{adaptive(1, 2, 4, []float64{0.1, 0.2, 0.4, 0.8}, 0, 3, 3, 2)}, GridConfig{})
 	if err == nil || !strings.Contains(err.Error(), "BestBy") {
 		t.Errorf("error %v", err)
 	}
@@ -64,7 +64,7 @@ func TestNoGridWithBreadth(t *testing.T) {
 
 // Runs whose generations have other sizes reach a score after so many calls, and not in such a generation.
 func TestThresholdByCall(t *testing.T) {
-	runs := []Run{
+	runs := []Curve{
 		adaptive(1, 2, 4, []float64{0.1, 0.5, 0.5, 0.5, 0.5}, 1, 1, 2, 2, 2), // after 2 calls, in generation 1
 		adaptive(2, 2, 4, []float64{0.1, 0.2, 0.5}, 0, 6, 2),                 // after 8, in generation 2
 		adaptive(3, 2, 4, []float64{0.1, 0.1, 0.5, 0.5}, 0, 2, 2, 4),         // after 4, in generation 2
@@ -80,7 +80,7 @@ func TestThresholdByCall(t *testing.T) {
 		!slices.Equal(all[2].Best, []float64{0.1, 0.1, 0.1, 0.1, 0.5, 0.5, 0.5, 0.5, 0.5}) {
 		t.Errorf("by call: %v", all)
 	}
-	if _, err := (Bootstrap{}).Threshold([]Run{adaptive(1, 1<<20, 64, []float64{0, 1}, 0, 1<<26)}, 0.5, 0.9); err == nil {
+	if _, err := (Bootstrap{}).Threshold([]Curve{adaptive(1, 1<<20, 64, []float64{0, 1}, 0, 1<<26)}, 0.5, 0.9); err == nil {
 		t.Error("a file may name any budget, and it would take memory for it")
 	}
 }

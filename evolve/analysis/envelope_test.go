@@ -14,11 +14,11 @@ func TestFairEnvelope(t *testing.T) {
 	best, fair := 0.0, 0.0
 	for i := range uint64(grids) {
 		r := stream.New(5, "fair", i)
-		var runs []Run
+		var runs []Curve
 		for n := 1; n <= 64; n *= 2 {
 			for seed := range int64(6) {
 				v := r.NormFloat64()
-				runs = append(runs, Run{T: 64 / n, N: n, Seed: seed, Best: constant(v, 64/n+1)})
+				runs = append(runs, Curve{T: 64 / n, N: n, Seed: seed, Best: constant(v, 64/n+1)})
 			}
 		}
 		points, err := gridOf(t, runs, GridConfig{MinCalls: 64}).Envelope(20, i)
@@ -43,10 +43,10 @@ func constant(v float64, n int) []float64 {
 }
 
 func TestEnvelopeTiesAreShallow(t *testing.T) {
-	var runs []Run
+	var runs []Curve
 	for _, n := range []int{1, 2, 4} {
 		for seed := range int64(2) {
-			runs = append(runs, Run{T: 4 / n, N: n, Seed: seed, Best: constant(0.5, 4/n+1)})
+			runs = append(runs, Curve{T: 4 / n, N: n, Seed: seed, Best: constant(0.5, 4/n+1)})
 		}
 	}
 	g := gridOf(t, runs, GridConfig{})

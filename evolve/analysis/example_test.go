@@ -13,12 +13,12 @@ import (
 
 // searches returns greedy searches of six breadths and four seeds, whose gap to 1 falls as a surface says, a little
 // more for some seeds than for others.
-func searches() []analysis.Run {
+func searches() []analysis.Curve {
 	s := analysis.Surface{B0: -0.1, A: -0.3, B: -0.25, C: -0.04}
-	var runs []analysis.Run
+	var runs []analysis.Curve
 	for n := 1; n <= 32; n *= 2 {
 		for seed := range 4 {
-			r := analysis.Run{Task: "cp", Model: "tiny", Method: "greedy", T: 32 / n, N: n, Seed: int64(seed)}
+			r := analysis.Curve{Task: "cp", Model: "tiny", Method: "greedy", T: 32 / n, N: n, Seed: int64(seed)}
 			for t := range r.T + 1 {
 				luck := 1 + 0.02*float64(2*(seed%2)-1)
 				r.Best = append(r.Best, 1-luck*math.Exp(s.At(float64(max(t, 1)), float64(n))))
@@ -58,7 +58,7 @@ func Example() {
 	// 32 calls are best spent in 11 generations of 3
 }
 
-func ExampleRun() {
+func ExampleCurve() {
 	r := searches()[0]
 	fmt.Println(r, "of", r.Calls(), "calls")
 	fmt.Printf("%.2f after %d generations\n", r.Final(), r.Generations())
@@ -67,15 +67,15 @@ func ExampleRun() {
 	// 0.69 after 32 generations
 }
 
-func ExampleRun_AnsweredBy() {
+func ExampleCurve_AnsweredBy() {
 	// Of two generations of four, one child of the first was not answered.
-	r := analysis.Run{T: 2, N: 4, Best: []float64{0, 0.5, 0.75}, Answered: []int{0, 3, 4}}
+	r := analysis.Curve{T: 2, N: 4, Best: []float64{0, 0.5, 0.75}, Answered: []int{0, 3, 4}}
 	fmt.Println(r.AnsweredBy(1), r.AnsweredBy(2))
 	// Output: 3 7
 }
 
-func ExampleRun_Early() {
-	r := analysis.Run{T: 8, N: 4, Best: []float64{0, 0.5, 0.75}, Stop: "canceled"}
+func ExampleCurve_Early() {
+	r := analysis.Curve{T: 8, N: 4, Best: []float64{0, 0.5, 0.75}, Stop: "canceled"}
 	fmt.Println(r.Early())
 	// Output: true
 }
@@ -234,7 +234,7 @@ func ExampleEnvelopePoint() {
 }
 
 func ExampleBootstrap_Threshold() {
-	runs := []analysis.Run{
+	runs := []analysis.Curve{
 		{T: 3, N: 2, Seed: 1, Best: []float64{0, 0, 9, 9}},
 		{T: 3, N: 2, Seed: 2, Best: []float64{0, 0, 9, 9}},
 		{T: 3, N: 2, Seed: 3, Best: []float64{0, 0, 0, 0}},
@@ -256,23 +256,23 @@ func ExampleReach() {
 	// Output: 17 17
 }
 
-func ExampleRun_Calls() {
-	fmt.Println(analysis.Run{T: 8, N: 4}.Calls())
+func ExampleCurve_Calls() {
+	fmt.Println(analysis.Curve{T: 8, N: 4}.Calls())
 	// Output: 32
 }
 
-func ExampleRun_Final() {
-	fmt.Println(analysis.Run{Best: []float64{0.25, 0.5}}.Final())
+func ExampleCurve_Final() {
+	fmt.Println(analysis.Curve{Best: []float64{0.25, 0.5}}.Final())
 	// Output: 0.5
 }
 
-func ExampleRun_Generations() {
-	fmt.Println(analysis.Run{Best: []float64{0.25, 0.5}}.Generations())
+func ExampleCurve_Generations() {
+	fmt.Println(analysis.Curve{Best: []float64{0.25, 0.5}}.Generations())
 	// Output: 1
 }
 
-func ExampleRun_String() {
-	fmt.Println(analysis.Run{Task: "cp", Model: "tiny", Method: "ucb K=4", T: 8, N: 4, Seed: 40, From: "ucb.json"})
+func ExampleCurve_String() {
+	fmt.Println(analysis.Curve{Task: "cp", Model: "tiny", Method: "ucb K=4", T: 8, N: 4, Seed: 40, From: "ucb.json"})
 	// Output: cp/tiny/ucb K=4 T=8 N=4 seed 40 in ucb.json
 }
 

@@ -69,7 +69,7 @@ func TestGoldenThresholds(t *testing.T) {
 	}](t, "threshold")
 	b, all, _ := goldenRuns(t)
 	for _, c := range g.Cells {
-		var runs []Run
+		var runs []Curve
 		var samples [][][]int
 		for _, r := range all {
 			if r.N == c.N {

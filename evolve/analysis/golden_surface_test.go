@@ -57,13 +57,13 @@ type bilinear struct {
 }
 
 // goldenRuns returns the golden searches as runs, and their grid.
-func goldenRuns(t *testing.T) (bilinear, []Run, *Grid) {
+func goldenRuns(t *testing.T) (bilinear, []Curve, *Grid) {
 	t.Helper()
 	g := golden[bilinear](t, "bilinear")
-	var runs []Run
+	var runs []Curve
 	for _, n := range g.N {
 		for i, best := range g.Trajectories[strconv.Itoa(n)] {
-			runs = append(runs, Run{Task: "golden", T: len(best) - 1, N: n, Seed: g.Seeds[i], Best: best})
+			runs = append(runs, Curve{Task: "golden", T: len(best) - 1, N: n, Seed: g.Seeds[i], Best: best})
 		}
 	}
 	grid, err := NewGrid(runs, GridConfig{MinCalls: g.Min, MaxCalls: g.Max, Epsilon: g.Eps})

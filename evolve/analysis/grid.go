@@ -67,7 +67,7 @@ func lnGap(score, ceiling, epsilon float64) float64 { return math.Log(max(ceilin
 // takes the shallowest of them that is deep enough. NewGrid returns an error if runs are of different tasks, models,
 // methods or rules for ties, if they have a Breadth, whose generations are no depth, if one seed is there twice, if a
 // run is wrong or stopped early, if the ceiling is not finite or epsilon below 0, or if no cell is left.
-func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
+func NewGrid(runs []Curve, config GridConfig) (*Grid, error) {
 	config.Epsilon = cmp.Or(config.Epsilon, 1e-4)
 	if !(config.Epsilon > 0) || math.IsInf(config.Epsilon, 0) {
 		return nil, fmt.Errorf("analysis: GridConfig.Epsilon is %v: need more than 0", config.Epsilon)
@@ -77,7 +77,7 @@ func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 	}
 	if runs[0].Breadth != "" {
 		return nil, fmt.Errorf("analysis: %v: %s decides how many children a generation has, so T and N are no split of "+
-			"the budget: compare the run with others by Run.BestBy", runs[0], runs[0].Breadth)
+			"the budget: compare the run with others by Curve.BestBy", runs[0], runs[0].Breadth)
 	}
 	g := &Grid{task: runs[0].Task, model: runs[0].Model, method: runs[0].Method, Ceiling: 1, epsilon: config.Epsilon}
 	if config.Ceiling != nil {
@@ -85,10 +85,10 @@ func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 			return nil, fmt.Errorf("analysis: GridConfig.Ceiling is %v: need a finite number", g.Ceiling)
 		}
 	}
-	byN := map[int]map[int64][]Run{}
+	byN := map[int]map[int64][]Curve{}
 	for _, r := range runs {
 		if byN[r.N] == nil {
-			byN[r.N] = map[int64][]Run{}
+			byN[r.N] = map[int64][]Curve{}
 		}
 		byN[r.N][r.Seed] = append(byN[r.N][r.Seed], r)
 	}
@@ -109,7 +109,7 @@ func NewGrid(runs []Run, config GridConfig) (*Grid, error) {
 }
 
 // depths returns the T that cells may have, ascending.
-func (c GridConfig) depths(runs []Run) []int {
+func (c GridConfig) depths(runs []Curve) []int {
 	all := slices.Clone(c.Depths)
 	if all == nil {
 		most := 0
@@ -137,16 +137,16 @@ func (c GridConfig) within(depths []int, n int) []int {
 }
 
 // addBreadth adds the cells of breadth n. runs are by seed.
-func (g *Grid) addBreadth(n int, runs map[int64][]Run, depths []int) {
+func (g *Grid) addBreadth(n int, runs map[int64][]Curve, depths []int) {
 	b := breadth{n: n, first: len(g.Cells), seeds: slices.Sorted(maps.Keys(runs))}
 	for _, same := range runs {
-		slices.SortFunc(same, func(a, b Run) int { return cmp.Compare(a.T, b.T) })
+		slices.SortFunc(same, func(a, b Curve) int { return cmp.Compare(a.T, b.T) })
 	}
 	for _, t := range depths {
 		var scores []float64
 		cell := Cell{T: t, N: n}
 		for _, seed := range b.seeds {
-			i := slices.IndexFunc(runs[seed], func(r Run) bool { return r.T >= t && r.reached(t) })
+			i := slices.IndexFunc(runs[seed], func(r Curve) bool { return r.T >= t && r.reached(t) })
 			if i < 0 {
 				continue
 			}
@@ -171,7 +171,7 @@ func (g *Grid) addBreadth(n int, runs map[int64][]Run, depths []int) {
 }
 
 // reached reports whether the run completed generation t.
-func (r Run) reached(t int) bool { return t < r.Generations() || t == r.Generations() && !r.Partial }
+func (r Curve) reached(t int) bool { return t < r.Generations() || t == r.Generations() && !r.Partial }
 
 // score fills in the statistics of the cell's scores.
 func (g *Grid) score(c *Cell, scores []float64) {

@@ -8,11 +8,11 @@ import (
 )
 
 // exact returns searches whose mean gaps are a surface's at every T that is a power of two, without noise.
-func exact(s Surface, most int, breadths []int, seeds int) []Run {
-	var runs []Run
+func exact(s Surface, most int, breadths []int, seeds int) []Curve {
+	var runs []Curve
 	for _, n := range breadths {
 		for seed := range seeds {
-			r := Run{Task: "t", Model: "m", Method: "greedy", T: most / n, N: n, Seed: int64(seed)}
+			r := Curve{Task: "t", Model: "m", Method: "greedy", T: most / n, N: n, Seed: int64(seed)}
 			for t := range r.T + 1 {
 				r.Best = append(r.Best, 1-math.Exp(s.At(float64(max(t, 1)), float64(n))))
 			}
@@ -26,7 +26,7 @@ var wanted = Surface{B0: -0.1, A: -0.3, B: -0.2, C: -0.04}
 
 var powers = []int{1, 2, 4, 8, 16, 32, 64}
 
-func gridOf(t *testing.T, runs []Run, c GridConfig) *Grid {
+func gridOf(t *testing.T, runs []Curve, c GridConfig) *Grid {
 	t.Helper()
 	g, err := NewGrid(runs, c)
 	if err != nil {
@@ -78,39 +78,39 @@ func TestSurfaceOfExactCells(t *testing.T) {
 // The pitfalls of files, each with what is to be done about it.
 func TestGridRefuses(t *testing.T) {
 	good, nan := exact(wanted, 64, powers, 3), math.NaN()
-	change := func(f func(r []Run) []Run) []Run { return f(slices.Clone(good)) }
-	first := func(f func(r *Run)) []Run {
-		return change(func(r []Run) []Run { f(&r[0]); return r })
+	change := func(f func(r []Curve) []Curve) []Curve { return f(slices.Clone(good)) }
+	first := func(f func(r *Curve)) []Curve {
+		return change(func(r []Curve) []Curve { f(&r[0]); return r })
 	}
 	for _, c := range []struct {
 		reason string
-		runs   []Run
+		runs   []Curve
 		config GridConfig
 		want   string
 	}{
 		{"no runs", nil, GridConfig{}, "no runs"},
-		{"files of different tasks", first(func(r *Run) { r.Task, r.From = "other", "a.json" }), GridConfig{},
+		{"files of different tasks", first(func(r *Curve) { r.Task, r.From = "other", "a.json" }), GridConfig{},
 			"different tasks, models or methods"},
-		{"files of different models", first(func(r *Run) { r.Model = "other" }), GridConfig{},
+		{"files of different models", first(func(r *Curve) { r.Model = "other" }), GridConfig{},
 			"different tasks, models or methods"},
-		{"files of which one takes ties", first(func(r *Run) { r.Ties = "taken" }), GridConfig{}, "take ties otherwise"},
+		{"files of which one takes ties", first(func(r *Curve) { r.Ties = "taken" }), GridConfig{}, "take ties otherwise"},
 		{"one seed in two files", append(slices.Clone(good), good[0]), GridConfig{}, "are one seed"},
-		{"a run that stopped early", first(func(r *Run) { r.Best, r.Stop = r.Best[:20], "canceled" }), GridConfig{},
+		{"a run that stopped early", first(func(r *Curve) { r.Best, r.Stop = r.Best[:20], "canceled" }), GridConfig{},
 			"stopped early, with 19 of 64 generations (canceled)"},
-		{"a last generation cut short", first(func(r *Run) {
+		{"a last generation cut short", first(func(r *Curve) {
 			r.Partial = true
 			r.Answered = slices.Repeat([]int{0}, len(r.Best))
 		}), GridConfig{}, "stopped early"},
-		{"a score that is not a number", first(func(r *Run) { r.Best = slices.Clone(r.Best); r.Best[3] = math.NaN() }),
+		{"a score that is not a number", first(func(r *Curve) { r.Best = slices.Clone(r.Best); r.Best[3] = math.NaN() }),
 			GridConfig{}, "NaN after 3 generations"},
-		{"a best score that falls", first(func(r *Run) { r.Best = slices.Clone(r.Best); r.Best[3] = -9 }), GridConfig{},
+		{"a best score that falls", first(func(r *Curve) { r.Best = slices.Clone(r.Best); r.Best[3] = -9 }), GridConfig{},
 			"-9 after 3 generations"},
-		{"no plan", first(func(r *Run) { r.N = 0 }), GridConfig{}, "need T and N of at least 1"},
-		{"calls below 0", first(func(r *Run) { r.Answered = slices.Repeat([]int{-1}, len(r.Best)) }), GridConfig{},
+		{"no plan", first(func(r *Curve) { r.N = 0 }), GridConfig{}, "need T and N of at least 1"},
+		{"calls below 0", first(func(r *Curve) { r.Answered = slices.Repeat([]int{-1}, len(r.Best)) }), GridConfig{},
 			"-1 answered calls in generation 0"},
-		{"no scores", first(func(r *Run) { r.Best = nil }), GridConfig{}, "no score to start from"},
-		{"calls of other generations", first(func(r *Run) { r.Answered = []int{1} }), GridConfig{}, "answered calls of 1"},
-		{"no call answered", change(func(runs []Run) []Run {
+		{"no scores", first(func(r *Curve) { r.Best = nil }), GridConfig{}, "no score to start from"},
+		{"calls of other generations", first(func(r *Curve) { r.Answered = []int{1} }), GridConfig{}, "answered calls of 1"},
+		{"no call answered", change(func(runs []Curve) []Curve {
 			for i := range runs {
 				runs[i].Answered = make([]int, len(runs[i].Best))
 			}
@@ -130,7 +130,7 @@ func TestGridRefuses(t *testing.T) {
 func TestSurfaceRefuses(t *testing.T) {
 	for _, c := range []struct {
 		reason string
-		runs   []Run
+		runs   []Curve
 		config GridConfig
 		want   string
 	}{
@@ -167,7 +167,7 @@ func TestIntervalsRefuse(t *testing.T) {
 	uneven[0].Seed = 99
 	for _, c := range []struct {
 		reason  string
-		runs    []Run
+		runs    []Curve
 		by      Resampling
 		budgets []float64
 		want    string
@@ -234,7 +234,7 @@ func TestCellsCountAnswers(t *testing.T) {
 		t.Error("a run with all its generations is early")
 	}
 	// A run that spent its calls in fewer generations is over, too.
-	spent := Run{T: 4, N: 2, Best: []float64{0, 1}, Answered: []int{0, 8}}
+	spent := Curve{T: 4, N: 2, Best: []float64{0, 1}, Answered: []int{0, 8}}
 	if spent.Early() {
 		t.Error("a run whose calls are spent is early")
 	}
@@ -265,11 +265,11 @@ func TestScoresAboveTheCeiling(t *testing.T) {
 
 // The paper has a run for each depth: a cell is of the run made for it.
 func TestRunsOfSeveralDepths(t *testing.T) {
-	var runs []Run
+	var runs []Curve
 	for seed := range int64(3) {
 		runs = append(runs,
-			Run{T: 4, N: 1, Seed: seed, Best: []float64{0, .5, .5, .5, .5}},
-			Run{T: 2, N: 1, Seed: seed, Best: []float64{0, .1, .2}})
+			Curve{T: 4, N: 1, Seed: seed, Best: []float64{0, .5, .5, .5, .5}},
+			Curve{T: 2, N: 1, Seed: seed, Best: []float64{0, .1, .2}})
 	}
 	g := gridOf(t, runs, GridConfig{})
 	var means []float64

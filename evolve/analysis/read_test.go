@@ -14,6 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 
 	"github.com/evoalloc/evoalloc/evolve/report"
+	resultfile "github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -71,7 +72,7 @@ func TestReadRefuses(t *testing.T) {
 		{"no rows", row(""), "no score to start from"},
 		{"rows out of order", row(`{"generation": 1, "best_fitness": 1}`), "generation 1 in row 0"},
 		{"a row without a score", row(`{"generation": 0}`), "no best_fitness"},
-		{"no seed of draws", `{"arm_results": []}`, "bandit_seed"},
+		{"a seed of draws that is no number", `{"bandit_seed": 5.5, "arm_results": []}`, "bandit_seed"},
 		{"rounds without a best", arms(`"selections": [0], ` + arm), "1 selections and a running_best of 0"},
 		{"no such arm", arms(`"selections": [1], "running_best": [1], ` + arm), "round 0 pulls arm 1 of 1"},
 		{"an arm without a start", arms(`"arm_results": [{"trajectory": []}]`), "arm 0 has no score"},
@@ -128,7 +129,7 @@ func TestReadOwnFiles(t *testing.T) {
 	}
 	header := report.Header{Task: "letters", Model: llm.Model{Key: "tiny", Name: "tiny"}, T: 4, N: 4}
 	path := filepath.Join(t.TempDir(), "greedy.json")
-	if err := report.Save(path, report.NewGreedy(result, header, 40)); err != nil {
+	if err := resultfile.Save(path, report.NewGreedy(result, header, 40)); err != nil {
 		t.Fatal(err)
 	}
 	r, err := ReadFile(path)
@@ -159,7 +160,7 @@ func TestReadOwnBandit(t *testing.T) {
 		Algo:   "ucb", ArmSeeds: []uint32{40, 41},
 	}
 	path := filepath.Join(t.TempDir(), "bandit.json")
-	if err := report.Save(path, report.NewBandit(result, header)); err != nil {
+	if err := resultfile.Save(path, report.NewBandit(result, header)); err != nil {
 		t.Fatal(err)
 	}
 	r, err := ReadFile(path)

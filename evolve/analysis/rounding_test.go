@@ -26,9 +26,9 @@ func TestEqualRunsDoNotDiffer(t *testing.T) {
 // A score that every run reaches exactly is reached in the mean of every sample.
 func TestThresholdThatAllRunsReach(t *testing.T) {
 	for _, score := range []float64{0.1, 0.7, 0.9, 1.0 / 3} {
-		var runs []Run
+		var runs []Curve
 		for seed := range 10 {
-			runs = append(runs, Run{Task: "t", Model: "m", Method: "greedy", T: 2, N: 4, Seed: int64(seed),
+			runs = append(runs, Curve{Task: "t", Model: "m", Method: "greedy", T: 2, N: 4, Seed: int64(seed),
 				Best: []float64{0, score, score}})
 		}
 		got, err := Bootstrap{Samples: 50}.Threshold(runs, score, 0.9)

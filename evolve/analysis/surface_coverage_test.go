@@ -34,15 +34,15 @@ type known struct {
 // factor from a beta distribution, independent of the others, with such a mean that the mean gap is the surface's
 // exactly. So a search never loses what it has, its scores at several depths go together, and its gap spreads more
 // the longer it has run.
-func (k known) runs(r *rand.Rand) []Run {
-	var runs []Run
+func (k known) runs(r *rand.Rand) []Curve {
+	var runs []Curve
 	common := make([]float64, k.seeds)
 	for s := range common {
 		common[s] = math.Exp(k.shared*r.NormFloat64() - k.shared*k.shared/2)
 	}
 	for n := 1; n <= k.most; n *= 2 {
 		for seed := range k.seeds {
-			run := Run{T: k.most / n, N: n, Seed: int64(seed), Best: make([]float64, k.most/n+1)}
+			run := Curve{T: k.most / n, N: n, Seed: int64(seed), Best: make([]float64, k.most/n+1)}
 			gap, from := common[seed]*k.start(r, n), 0
 			for t := 1; t <= run.T; t *= 2 {
 				if t > 1 {

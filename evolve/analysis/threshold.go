@@ -64,7 +64,7 @@ type Reach struct {
 // Threshold returns how long runs need to a score, for the given share of them. Calls are answered ones, not rows. It
 // returns an error unless the runs are of one task, model and method with the same T and N, or with a Breadth the same
 // T·N, none stopped early, and share is in (0, 1]. b.draws have one stratum: the runs in their order.
-func (b Bootstrap) Threshold(runs []Run, score, share float64) (Threshold, error) {
+func (b Bootstrap) Threshold(runs []Curve, score, share float64) (Threshold, error) {
 	if err := validateRuns(runs, false); err != nil {
 		return Threshold{}, err
 	}
@@ -111,8 +111,8 @@ const mostByCall = 1 << 24
 // byCall returns runs with a Breadth as runs of T·N generations of one answered call, so that what is compared at equal
 // generations is compared at equal calls. Calls beyond the budget are left out, and those before the first generation
 // are its first.
-func byCall(runs []Run) []Run {
-	all := make([]Run, len(runs))
+func byCall(runs []Curve) []Curve {
+	all := make([]Curve, len(runs))
 	for i, r := range runs {
 		best, sum := []float64{r.Best[0]}, 0
 		for t, score := range r.Best {
@@ -131,7 +131,7 @@ func byCall(runs []Run) []Run {
 }
 
 // byRuns counts the runs that reached the score, and returns when the share of them had.
-func (t *Threshold) byRuns(runs []Run) Reach {
+func (t *Threshold) byRuns(runs []Curve) Reach {
 	first, calls := make([]int, len(runs)), make([]int, len(runs))
 	for i, r := range runs {
 		first[i], calls[i] = firstReach(r.Best, t.Score), NotReached
@@ -150,7 +150,7 @@ func (t *Threshold) byRuns(runs []Run) Reach {
 // firstInMean returns the first generation in which the mean of the runs drawn is at least score. The mean does not
 // fall, as no run's best does. Distances from score are summed, and not scores, whose sum may be rounded below the
 // score that all runs have.
-func firstInMean(runs []Run, drawn []int, score float64) int {
+func firstInMean(runs []Curve, drawn []int, score float64) int {
 	last := len(runs[0].Best)
 	g := sort.Search(last, func(g int) bool {
 		above := 0.0

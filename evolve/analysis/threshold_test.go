@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-func courses(best ...[]float64) []Run {
-	var runs []Run
+func courses(best ...[]float64) []Curve {
+	var runs []Curve
 	for i, b := range best {
-		runs = append(runs, Run{T: len(b) - 1, N: 2, Seed: int64(i), Best: b})
+		runs = append(runs, Curve{T: len(b) - 1, N: 2, Seed: int64(i), Best: b})
 	}
 	return runs
 }
@@ -58,7 +58,7 @@ func TestThresholdRefuses(t *testing.T) {
 	early[0].T = 2
 	for _, c := range []struct {
 		reason       string
-		runs         []Run
+		runs         []Curve
 		score, share float64
 		b            Bootstrap
 		want         string

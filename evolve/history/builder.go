@@ -2,118 +2,84 @@ package history
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Builder makes a [Run] of what it is told, in the order in which it happened. What Add takes grows with what is new
-// and not with the run. It keeps what a Run has and not what it was told: 40,000 children take some tens of MB.
+// New returns a Run of which nothing is known, and a function that takes in the next record of its journal. add returns
+// the row of the child that the record tells of, -1 if it tells of none, or of one whose pull is not known. Its time grows
+// with what is new and not with the run, and it keeps what a Run has and not the record: 40,000 children take some tens of
+// MB. Neither is safe for concurrent use.
 //
-// It is not safe for concurrent use.
-type Builder struct {
-	// Reply, if it is set, is called with each child that was made of a model's reply, once its row is there. A Run does
-	// not keep replies.
-	Reply func(row int, reply string)
-	// Limits has what is said of a run that a limit of its budget ended, by the limit's name; nil names the limit.
-	Limits map[string]string
+// New is for packages of this module, such as view, which changes a Run under a lock of its own: no other can name a
+// record. Read and Follow are what others need.
+//
+// limits has what is said of a run that a limit of its budget ended, by the limit's name; nil names the limit. reply, if
+// it is not nil, is called with each child that was made of a model's reply, once its row is there. A Run does not keep
+// replies.
+func New(limits map[string]string, reply func(row int, reply string)) (run *Run, add func(record.Record) (row int)) {
+	b := newBuilder()
+	b.limits, b.reply = limits, reply
+	return b.run, b.Add
+}
 
-	run       Run
+// A builder makes a [Run] of what it is told, in the order in which it happened.
+type builder struct {
+	reply  func(row int, reply string)
+	limits map[string]string
+
+	run       *Run
 	records   int           // that were taken in
 	pulls     map[int]*pull // of the run read last that are not over, by number
 	calls     calls
-	settled   *Ledger // children of pulls that are over
+	settled   *Sums // children of pulls that are over
 	notes     notes
 	endpoints map[string]int // by name, their index
 	labels    map[string]map[string]string
 	// reasons has the programs that were evaluated, by key, and why they are invalid: of the first evaluation that found
 	// it. Once a child's record has told its state, only those that are invalid are kept.
-	reasons   map[string]string
-	states    bool              // records of children tell states
-	drawn     bool              // an arm of the run read last was drawn
-	early     []*early          // programs that were evaluated before, in order
-	evaluated map[string]*early // the same by key
-	over      bool              // the run read last is over
+	reasons map[string]string
+	states  bool    // records of children tell states
+	drawn   bool    // an arm of the run read last was drawn
+	early   []early // programs that were evaluated before, in order
+	over    bool    // the run read last is over
 }
 
 // A pull is one that was drawn and whose reward is not reported yet.
 type pull struct {
 	arm, round int
-	step       int            // of its search, the one under way
-	rows       map[[3]int]int // children taken in, by step, index and ID
-	first      int            // the first of the rows
+	step       int              // of its search, the one under way
+	rows       map[[3]int]int   // children taken in, by step, index and ID
+	asides     map[callID]ended // calls beside those of its children, which a session may have made
 }
 
-// NewBuilder returns a Builder of a run of which nothing is known.
-func NewBuilder() *Builder {
-	return &Builder{
-		run:   Run{Tally: newTally()},
-		pulls: map[int]*pull{}, calls: newCalls(), settled: NewLedger(), notes: notes{}, endpoints: map[string]int{},
-		labels: map[string]map[string]string{}, reasons: map[string]string{},
+func newBuilder() *builder {
+	b := &builder{
+		run:   &Run{Tally: newTally()},
+		pulls: map[int]*pull{}, calls: calls{open: map[callID]*call{}, done: map[callID]ended{}}, settled: newSums(),
+		notes: notes{}, endpoints: map[string]int{}, labels: map[string]map[string]string{}, reasons: map[string]string{},
 	}
-}
-
-// Run returns what is known now. It changes with the next Add, and is not to be changed by others.
-func (b *Builder) Run() *Run {
-	b.run.Flying = len(b.calls.open)
-	return &b.run
-}
-
-// Ledger returns the totals of children by kind and name. Those of pulls that are not over may be made again, so they
-// are added to a copy each time.
-func (b *Builder) Ledger() *Ledger {
-	now := b.settled.clone()
-	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
-		for _, row := range slices.Sorted(maps.Values(b.pulls[number].rows)) {
-			c := &b.run.Children[row]
-			now.Add(c, row, b.run.parentScore(c))
-		}
-	}
-	return now
-}
-
-// Arms returns the totals of each arm: of its children, with those of pulls that are not over, and of the calls of its
-// pulls.
-func (b *Builder) Arms() []Totals {
-	list := make([]Totals, len(b.run.Arms))
-	for i := range list {
-		list[i] = b.run.Arms[i].Totals
-	}
-	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
-		p := b.pulls[number]
-		for _, row := range slices.Sorted(maps.Values(p.rows)) {
-			c := &b.run.Children[row]
-			list[p.arm].add(c, row, b.run.parentScore(c))
-		}
-	}
-	return list
-}
-
-// whole settles what is not over, and returns the run with its totals.
-func (b *Builder) whole() *Run {
-	b.settleAll()
-	b.run.Totals = b.settled
-	return b.Run()
+	b.run.b = b
+	return b
 }
 
 // settleAll counts the children of pulls that are not over for good.
-func (b *Builder) settleAll() {
+func (b *builder) settleAll() {
 	for _, number := range slices.Sorted(maps.Keys(b.pulls)) {
 		b.settle(b.pulls[number])
 	}
 	clear(b.pulls)
 }
 
-// Add takes in the next record of a journal, and returns the row of the child that it tells of, -1 if it tells of none,
-// or of one whose pull is not known. Records of kinds that a Run does not have are passed over, so that a Run can be
-// made of a newer version's journal.
-func (b *Builder) Add(r record.Record) (row int) {
+// Add takes in the next record of a journal, see [New]. Records of kinds that a Run does not have are passed over, so
+// that a Run can be made of a newer version's journal.
+func (b *builder) Add(r record.Record) (row int) {
 	b.records++
 	if r.Kind == record.Incarnation {
 		b.incarnation(r)
@@ -154,6 +120,7 @@ func (b *Builder) Add(r record.Record) (row int) {
 	if r.Ledger != nil {
 		b.run.Budget = r.Ledger
 	}
+	b.run.Flying = len(b.calls.open)
 	return row
 }
 
@@ -170,15 +137,15 @@ func numbers(r record.Record) record.Record {
 }
 
 // begin begins the next run of the file. Its arms come after those of the runs before it.
-func (b *Builder) begin(r record.Record) {
-	run := &b.run
+func (b *builder) begin(r record.Record) {
+	run := b.run
 	run.Given = r.Fingerprint
 	run.Models = modelsOf(r.Models)
 	run.Runs++
 	run.FirstArm = len(run.Arms)
 	run.Ending = Ending{}
 	b.settleAll()
-	b.drawn, b.early, b.evaluated, b.over = false, nil, nil, false
+	b.drawn, b.early, b.over = false, nil, false
 	n, err := strconv.Atoi(r.Fingerprint["arms"])
 	if err == nil && n > 0 && n <= mostArms {
 		b.arm(n - 1)
@@ -201,17 +168,17 @@ func modelsOf(told []record.Model) (models []llm.Model) {
 const mostArms = 1 << 16
 
 // arm returns the index of the i-th arm of the run, which it makes if it is not there yet.
-func (b *Builder) arm(i int) int {
+func (b *builder) arm(i int) int {
 	at := b.run.FirstArm + i
 	for len(b.run.Arms) <= at {
-		a := Arm{Number: len(b.run.Arms) - b.run.FirstArm, Run: b.run.Runs, Totals: *newTotals(""), born: map[int]int{}}
+		a := Arm{Number: len(b.run.Arms) - b.run.FirstArm, Run: b.run.Runs, settled: newTotals(""), born: map[int]int{}}
 		b.run.Arms = append(b.run.Arms, a)
 	}
 	return at
 }
 
 // draw takes in that an arm was drawn.
-func (b *Builder) draw(r record.Record) {
+func (b *builder) draw(r record.Record) {
 	if r.Pull == nil || r.Arm == nil || *r.Arm < 0 || *r.Arm >= mostArms {
 		return
 	}
@@ -221,17 +188,15 @@ func (b *Builder) draw(r record.Record) {
 	a.Steps++
 	a.draws++
 	a.Step()
-	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, rows: map[[3]int]int{}, first: math.MaxInt}
+	b.pulls[*r.Pull] = &pull{arm: at, round: len(b.run.Rounds), step: a.Steps, rows: map[[3]int]int{},
+		asides: map[callID]ended{}}
 	b.run.Rounds = append(b.run.Rounds, Round{Arm: at, Pull: *r.Pull, Step: a.draws, Prob: r.Prob, Calls: r.Calls,
 		Begin: b.run.Clock.Now()})
 }
 
 // report takes in that the reward of a pull was reported. Its children stay as they are.
-func (b *Builder) report(r record.Record) {
-	if r.Pull == nil {
-		return
-	}
-	p := b.pulls[*r.Pull]
+func (b *builder) report(r record.Record) {
+	p := b.pulls[pullOf(r)]
 	if p == nil {
 		return
 	}
@@ -245,17 +210,17 @@ func (b *Builder) report(r record.Record) {
 }
 
 // settle counts the children of a pull for good.
-func (b *Builder) settle(p *pull) {
+func (b *builder) settle(p *pull) {
 	for _, row := range slices.Sorted(maps.Values(p.rows)) {
 		c := &b.run.Children[row]
 		parent := b.run.parentScore(c)
-		b.settled.Add(c, row, parent)
-		b.run.Arms[c.Arm].Totals.add(c, row, parent)
+		b.settled.add(c, row, parent)
+		b.run.Arms[c.Arm].settled.add(c, row, parent)
 	}
 }
 
 // begins notes the program that an arm begins with.
-func (b *Builder) begins(at int, start Start) {
+func (b *builder) begins(at int, start Start) {
 	if start.Value != finite(start.Value) {
 		start.Score = Score{}
 	}
@@ -268,7 +233,7 @@ func (b *Builder) begins(at int, start Start) {
 }
 
 // start takes in what an arm begins with.
-func (b *Builder) start(r record.Record) {
+func (b *builder) start(r record.Record) {
 	if r.Arm != nil && *r.Arm >= 0 && *r.Arm < mostArms {
 		b.begins(b.arm(*r.Arm), Start{Score: Score{r.Score, r.Valid}, Program: r.Program,
 			Reason: cmp.Or(r.Reason, b.reasons[r.Program]), Stamp: r.Time})
@@ -276,20 +241,16 @@ func (b *Builder) start(r record.Record) {
 }
 
 // share returns labels that are equal to those of an earlier child as one map: many children stand in few places.
-func (b *Builder) share(labels map[string]string) map[string]string {
+func (b *builder) share(labels map[string]string) map[string]string {
 	if len(labels) == 0 {
 		return nil
 	}
-	var key strings.Builder
-	for _, kind := range slices.Sorted(maps.Keys(labels)) {
-		key.WriteString(strconv.Quote(kind))
-		key.WriteString(strconv.Quote(labels[kind]))
-	}
-	if is, ok := b.labels[key.String()]; ok {
+	key := fmt.Sprintf("%q", labels) // in the order of the kinds
+	if is, ok := b.labels[key]; ok {
 		return is
 	}
 	if len(b.labels) < mostShared {
-		b.labels[key.String()] = labels
+		b.labels[key] = labels
 	}
 	return labels
 }

@@ -37,24 +37,8 @@ type ended struct {
 
 // calls follow the calls of a run from their first attempt to their end.
 type calls struct {
-	open  map[callID]*call
-	done  map[callID]ended // calls for children, and sessions, that no child's record has named yet
-	order []callID         // of done, oldest first
-	aside map[callID]ended // calls beside those, that no session's record has named yet
-	later []callID         // of aside, oldest first
-}
-
-// mostDone bounds the calls whose child has not come yet: as many as a generation has at most, since the children of
-// one wait for the first of them. mostTexts bounds the replies of those, the newest, and mostAside the calls whose
-// session has not ended yet.
-const (
-	mostDone  = 100_000
-	mostTexts = 512
-	mostAside = 1 << 13
-)
-
-func newCalls() calls {
-	return calls{open: map[callID]*call{}, done: map[callID]ended{}, aside: map[callID]ended{}}
+	open map[callID]*call
+	done map[callID]ended // calls for children, and sessions, that no child's record has named yet
 }
 
 // pullOf returns the pull that a record names, -1 if it names none.
@@ -66,55 +50,61 @@ func pullOf(r record.Record) int {
 }
 
 // call takes in a record about a call.
-func (b *Builder) call(r record.Record) {
+func (b *builder) call(r record.Record) {
 	id := callID{r.Key, r.N}
-	c := &b.calls
-	open := c.open[id]
-	if open == nil && r.Kind != record.Refusal {
-		open = &call{kind: r.For, pull: pullOf(r)}
-		c.open[id] = open
-	}
-	switch r.Kind {
-	case record.Begin:
-		open.began, open.lost = open.began+1, r.Lost()
-	case record.Tried:
-		if r.Reply != nil {
-			open.began -= min(open.began, 1)
-			open.tried = append(open.tried, r.Reply.Attempts...)
-		}
-	case record.Refusal:
+	if r.Kind == record.Refusal {
 		why := "the budget's " + r.Limit + " had no room"
 		b.note("refused", why)
-		c.keep(id, ended{kind: r.Kind, reason: Name(why)})
-	default:
-		delete(c.open, id)
+		b.calls.done[id] = ended{kind: r.Kind, reason: Name(why)}
+		return
+	}
+	open := b.calls.open[id]
+	if open == nil {
+		open = &call{kind: r.For, pull: pullOf(r)}
+		b.calls.open[id] = open
+	}
+	switch {
+	case r.Kind == record.Begin:
+		open.began, open.lost = open.began+1, r.Lost()
+	case r.Kind != record.Tried:
+		delete(b.calls.open, id)
 		b.endCall(id, open, r)
+	case r.Reply != nil:
+		open.began -= min(open.began, 1)
+		open.tried = append(open.tried, r.Reply.Attempts...)
 	}
 }
 
 // endCall takes in how a call ended. Its record has all of its attempts, those too that were noted one by one.
-func (b *Builder) endCall(id callID, was *call, r record.Record) {
+func (b *builder) endCall(id callID, was *call, r record.Record) {
 	if r.Reply == nil {
 		return
 	}
-	why := ""
+	e := ended{kind: r.Kind, model: ModelOf(r.Reply.Attempts), cost: b.charge(r.Reply.Attempts, was.pull)}
 	if r.Error != nil {
-		why = r.Error.Text
+		e.reason = Name(r.Error.Text)
 	}
-	e := b.end(r.Kind, r.Reply.Attempts, was.pull, why)
-	if was.kind != "" {
-		keep(b.calls.aside, &b.calls.later, id, e, mostAside)
-		return
+	switch {
+	case r.Kind == record.Abandoned:
+		b.note("abandoned", "a call was abandoned: "+e.reason)
+	case r.Kind == record.Failure && llm.ClassOf(r.Reply.Attempts) == llm.Stall:
+		b.note("stall", e.reason)
+	case r.Kind == record.Failure:
+		b.note("error", e.reason)
 	}
-	if b.Reply != nil {
+	if b.reply != nil {
 		e.text = r.Reply.Text
 	}
-	b.calls.keep(id, e)
+	if was.kind == "" {
+		b.calls.done[id] = e
+	} else if p := b.pulls[was.pull]; p != nil {
+		p.asides[id] = e
+	}
 }
 
 // session takes in how a session ended. It stands for the call that its child was made of: with what all of its calls
 // cost, and its transcript in place of a reply.
-func (b *Builder) session(r record.Record) {
+func (b *builder) session(r record.Record) {
 	of := ended{kind: r.Kind, text: transcript(r)}
 	if r.Error != nil {
 		of.reason = Name(r.Error.Text)
@@ -122,14 +112,12 @@ func (b *Builder) session(r record.Record) {
 	for _, asked := range r.Asked {
 		id := callID{asked.Key, asked.N}
 		delete(b.calls.done, id) // one that was refused
-		e, ok := b.calls.aside[id]
-		if !ok {
-			continue
+		if p := b.pulls[*r.Pull]; p != nil {
+			e := p.asides[id]
+			of.model, of.cost = cmp.Or(e.model, of.model), of.cost.Plus(e.cost)
 		}
-		delete(b.calls.aside, id)
-		of.model, of.cost = cmp.Or(e.model, of.model), of.cost.Plus(e.cost)
 	}
-	b.calls.keep(callID{r.Key, r.N}, of)
+	b.calls.done[callID{r.Key, r.N}] = of
 }
 
 // Transcript is how the text begins that stands for the reply of a child that a session made.
@@ -146,94 +134,29 @@ func transcript(r record.Record) string {
 			tries++
 		}
 	}
-	head := fmt.Sprintf(Transcript+"%d calls and %d tries:", len(r.Asked), tries)
-	return head + "\n\n" + strings.Join(r.Notes, "\n")
-}
-
-// attempts takes in a call of which nothing is known but its attempts: of a pull, or with -1 before the first.
-func (b *Builder) attempts(pull int, attempts []llm.Attempt) ended {
-	if len(attempts) == 0 {
-		return ended{}
-	}
-	last := attempts[len(attempts)-1]
-	switch llm.ClassOf(attempts) {
-	case llm.Abandoned:
-		return b.end(record.Abandoned, attempts, pull, last.Err)
-	case llm.Stall, llm.Errored:
-		return b.end(record.Failure, attempts, pull, last.Err)
-	}
-	return b.end(record.Completion, attempts, pull, "")
-}
-
-// end takes in the attempts of a call that has ended.
-func (b *Builder) end(kind record.Kind, attempts []llm.Attempt, pull int, why string) ended {
-	e := ended{kind: kind, model: ModelOf(attempts), cost: b.charge(attempts, pull), reason: Name(why)}
-	switch kind {
-	case record.Abandoned:
-		b.note("abandoned", "a call was abandoned: "+e.reason)
-	case record.Failure:
-		kind := "error"
-		if llm.ClassOf(attempts) == llm.Stall {
-			kind = "stall"
-		}
-		b.note(kind, e.reason)
-	}
-	return e
+	return fmt.Sprintf(Transcript+"%d calls and %d tries:\n\n%s", len(r.Asked), tries, strings.Join(r.Notes, "\n"))
 }
 
 // charge adds attempts of a call that has ended to the sums.
-func (b *Builder) charge(attempts []llm.Attempt, pull int) Cost {
-	run := &b.run
+func (b *builder) charge(attempts []llm.Attempt, pull int) Cost {
+	run := b.run
 	sum := run.add(Prices(run.Models), attempts)
 	for _, a := range attempts {
 		b.asked(a)
 	}
-	if p := b.pulls[pull]; p != nil {
-		t := &run.Arms[p.arm].Totals
-		t.Cost = t.Cost.Plus(sum)
-		r := &run.Rounds[p.round]
-		r.Cost, r.Answered = r.Cost.Plus(sum), r.Answered+sum.Calls
-	} else {
+	p := b.pulls[pull]
+	if p == nil {
 		run.Outside = run.Outside.Plus(sum)
+		return sum
 	}
+	t, r := &run.Arms[p.arm].settled, &run.Rounds[p.round]
+	t.Cost, r.Cost, r.Answered = t.Cost.Plus(sum), r.Cost.Plus(sum), r.Answered+sum.Calls
 	return sum
-}
-
-// keep remembers a call until its child comes, and its text while it is among the newest.
-func (c *calls) keep(id callID, e ended) {
-	keep(c.done, &c.order, id, e, mostDone)
-	if i := len(c.order) - 1 - mostTexts; i >= 0 {
-		if old, waits := c.done[c.order[i]]; waits && old.text != "" {
-			old.text = ""
-			c.done[c.order[i]] = old
-		}
-	}
-}
-
-// keep adds an entry to a map that holds so many, and forgets the oldest ones.
-func keep(in map[callID]ended, order *[]callID, id callID, e ended, most int) {
-	if _, again := in[id]; !again {
-		*order = append(*order, id)
-	}
-	in[id] = e
-	for len(*order) > most {
-		delete(in, (*order)[0])
-		*order = (*order)[1:]
-	}
-}
-
-// take returns the call that a child was made of, and forgets it.
-func (c *calls) take(id callID) (ended, bool) {
-	e, ok := c.done[id]
-	if ok && e.kind != record.Abandoned { // which is made again
-		delete(c.done, id)
-	}
-	return e, ok
 }
 
 // cut ends all calls that are under way because their process is gone. What ended of them was paid for, and what did
 // not is lost: it may have been paid for, so its prompt is charged.
-func (b *Builder) cut() {
+func (b *builder) cut() {
 	// In one order, so that a file gives the same sums each time: they are of floating-point numbers.
 	ids := slices.SortedFunc(maps.Keys(b.calls.open),
 		func(x, y callID) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.n, y.n)) })
@@ -252,6 +175,3 @@ func (b *Builder) cut() {
 	}
 	clear(b.calls.open)
 }
-
-// note counts a message of now.
-func (b *Builder) note(kind, text string) { b.notes.add(&b.run.Notes, b.run.Clock.Now(), kind, text) }

@@ -7,28 +7,19 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/llm"
 )
 
 // child takes in a child of a pull and returns its row. If a run that was cut short makes a child again, there are two
 // records of it. The last one tells how the run went on, and takes the row of the first.
-func (b *Builder) child(r record.Record) (row int) {
+func (b *builder) child(r record.Record) (row int) {
 	if r.Pull == nil || r.Child == nil {
 		return -1
 	}
-	from, known := b.calls.take(callID{r.Key, r.N})
-	return b.add(r, from, known)
-}
-
-// made takes in a child and the attempts of the call that it was made of, where both are known at once, as in a result.
-// It returns its row, -1 if its pull is not known.
-func (b *Builder) made(r record.Record, attempts []llm.Attempt) (row int) {
-	b.records++
-	return b.add(numbers(r), b.attempts(*r.Pull, attempts), len(attempts) > 0)
-}
-
-// add takes in a child that was made of a call, if it was.
-func (b *Builder) add(r record.Record, from ended, known bool) (row int) {
+	id := callID{r.Key, r.N}
+	from, known := b.calls.done[id]
+	if from.kind != record.Abandoned { // which is made again
+		delete(b.calls.done, id)
+	}
 	p := b.pulls[*r.Pull]
 	if p == nil {
 		return -1
@@ -49,9 +40,8 @@ func (b *Builder) add(r record.Record, from ended, known bool) (row int) {
 			c.Record = was.Record
 		}
 		b.run.Children[row] = c
-		if b.ranks(row) {
-			b.rankAll()
-		} else {
+		b.run.Best = nil // its place may be another, and so those of others
+		for row := range b.run.Children {
 			b.rank(row)
 		}
 	default:
@@ -59,19 +49,17 @@ func (b *Builder) add(r record.Record, from ended, known bool) (row int) {
 		b.run.Children = append(b.run.Children, c)
 		b.rank(row)
 		p.rows[address] = row
-		p.first = min(p.first, row)
 	}
-	a := &b.run.Arms[p.arm]
-	a.born[c.ID] = row
-	if b.Reply != nil && from.text != "" {
-		b.Reply(row, from.text)
+	b.run.Arms[p.arm].born[c.ID] = row
+	if b.reply != nil && from.text != "" {
+		b.reply(row, from.text)
 	}
 	return row
 }
 
 // stepOf moves a pull on to the step that a child names. A pull of several steps has improved on what the search had
 // before each of them. Journals of earlier versions name no step.
-func (b *Builder) stepOf(p *pull, step int) {
+func (b *builder) stepOf(p *pull, step int) {
 	if a := &b.run.Arms[p.arm]; step > 0 && step != p.step {
 		if p.step > 0 && len(p.rows) > 0 {
 			a.Step()
@@ -81,7 +69,7 @@ func (b *Builder) stepOf(p *pull, step int) {
 }
 
 // proposal returns the child that a record tells of.
-func (b *Builder) proposal(p *pull, r record.Record, from ended, known bool) Child {
+func (b *builder) proposal(p *pull, r record.Record, from ended, known bool) Child {
 	a := &b.run.Arms[p.arm]
 	c := Child{Arm: p.arm, Round: p.round, Step: p.step, Index: *r.Child, Proposal: r.Proposal, Model: from.model,
 		Program: r.Program,
@@ -104,7 +92,7 @@ func (c *Child) same(d *Child) bool {
 
 // became says what became of a child, and why it has no score. Journals of earlier versions do not tell, and then it
 // follows from what else is known of its program.
-func (b *Builder) became(r record.Record, from ended, known bool) (state State, reason string) {
+func (b *builder) became(r record.Record, from ended, known bool) (state State, reason string) {
 	why, judged := b.reasons[r.Program]
 	if r.State != "" && !b.states {
 		b.states = true
@@ -130,18 +118,9 @@ func (b *Builder) became(r record.Record, from ended, known bool) (state State, 
 // mostBest is how many of the best children are ranked.
 const mostBest = 20
 
-// ranks reports whether a row that has changed may change the places of others: it was among the best, or is the first
-// with a program of one of them.
-func (b *Builder) ranks(row int) bool {
-	program := b.run.Children[row].Program
-	return slices.ContainsFunc(b.run.Best, func(best int) bool {
-		return best == row || program != "" && b.run.Children[best].Program == program
-	})
-}
-
 // rank puts a row among the best, if it is one of them. Of equal ones the first stays before the others, and of
 // equal programs only the first is there.
-func (b *Builder) rank(row int) {
+func (b *builder) rank(row int) {
 	of, best := b.run.Children, b.run.Best
 	c := &of[row]
 	twin := func(at int) bool { return c.Program != "" && of[at].Program == c.Program }
@@ -155,13 +134,5 @@ func (b *Builder) rank(row int) {
 	if place < mostBest {
 		best = slices.Insert(best, place, row)
 		b.run.Best = best[:min(len(best), mostBest)]
-	}
-}
-
-// rankAll ranks all children anew.
-func (b *Builder) rankAll() {
-	b.run.Best = nil
-	for row := range b.run.Children {
-		b.rank(row)
 	}
 }

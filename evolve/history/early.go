@@ -10,11 +10,11 @@ import (
 // begin with.
 type early struct {
 	Start
-	scores map[string]bool // keys of its evaluations
+	key string // of its first evaluation
 }
 
 // evaluation takes in what a program scored.
-func (b *Builder) evaluation(r record.Record) {
+func (b *builder) evaluation(r record.Record) {
 	if r.Result == nil {
 		return
 	}
@@ -28,39 +28,31 @@ func (b *Builder) evaluation(r record.Record) {
 	if b.drawn {
 		return
 	}
-	e := b.evaluated[r.Program]
-	if e == nil {
-		e = &early{Start{Score: Score{r.Result.Score, r.Result.Valid}, Program: r.Program, Stamp: r.Time}, map[string]bool{}}
-		b.early = append(b.early, e)
-		if b.evaluated == nil {
-			b.evaluated = map[string]*early{}
-		}
-		b.evaluated[r.Program] = e
+	i := slices.IndexFunc(b.early, func(e early) bool { return e.Program == r.Program })
+	if i < 0 {
+		b.early = append(b.early, early{Start: Start{Score: Score{r.Result.Score, r.Result.Valid}, Program: r.Program,
+			Stamp: r.Time}, key: r.Key})
+	} else if b.early[i].key != r.Key { // part by part: the score of the whole is not among those of its parts
+		b.early[i].Score = Score{}
 	}
-	e.scores[r.Key] = true
 }
 
 // begun takes in that an arm is drawn. If no record has told what arms begin with, the programs that were evaluated
 // until then do. One is that of all arms. As many as there are arms are theirs in order, because arms are started in
 // order. Otherwise some arms share a program and others do not, or an arm evaluated several, and nobody knows.
-func (b *Builder) begun() {
+func (b *builder) begun() {
 	if b.drawn {
 		return
 	}
 	b.drawn = true
-	defer func() { b.early, b.evaluated = nil, nil }()
+	defer func() { b.early = nil }()
 	arms := b.run.Arms[b.run.FirstArm:]
 	told := slices.ContainsFunc(arms, func(a Arm) bool { return a.Start.Known })
 	if told || len(b.early) != 1 && len(b.early) != len(arms) {
 		return
 	}
 	for i := range arms {
-		e := b.early[min(i, len(b.early)-1)]
-		start := e.Start
-		// Where a program is evaluated part by part, the score of the whole is not among those of its parts.
-		if len(e.scores) > 1 {
-			start.Score = Score{}
-		}
+		start := b.early[min(i, len(b.early)-1)].Start
 		start.Reason = b.reasons[start.Program]
 		b.begins(b.run.FirstArm+i, start)
 	}

@@ -1,7 +1,9 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/internal/printable"
@@ -17,23 +19,23 @@ const (
 func (e Ending) CanGoOn() bool { return e.Stop == stopCanceled || e.Stop == stopError }
 
 // stop takes in that the run is over.
-func (b *Builder) stop(r record.Record) {
+func (b *builder) stop(r record.Record) {
 	b.over = true
 	b.run.Ending = Ending{Stop: r.Stop, Limit: r.Limit}
-	b.note("stop", b.run.Ending.Words(b.Limits))
+	b.note("stop", b.run.Ending.Words(b.limits))
 }
 
 // pause takes in that a process ended its part and the run can go on.
-func (b *Builder) pause(r record.Record) {
+func (b *builder) pause(r record.Record) {
 	b.run.Ending = Ending{Stop: r.Stop}
 	if r.Error != nil {
 		b.run.Why = Name(r.Error.Text)
 	}
-	b.note("pause", b.run.Ending.Words(b.Limits))
+	b.note("pause", b.run.Ending.Words(b.limits))
 }
 
 // raise takes in that the run goes on with a larger limit.
-func (b *Builder) raise(r record.Record) {
+func (b *builder) raise(r record.Record) {
 	b.run.Given = r.Fingerprint
 	b.over = false
 	b.again()
@@ -46,7 +48,7 @@ const mostCommand = 4 << 10
 
 // incarnation takes in that another process goes on with the run. A run that is over stays so: to make it again only
 // reads it.
-func (b *Builder) incarnation(r record.Record) {
+func (b *builder) incarnation(r record.Record) {
 	b.cut()
 	b.run.Clock.part(r.Time)
 	if r.Command != "" {
@@ -64,7 +66,7 @@ func (b *Builder) incarnation(r record.Record) {
 }
 
 // again takes in that steps which were cut short are made again.
-func (b *Builder) again() {
+func (b *builder) again() {
 	for _, p := range b.pulls {
 		for _, row := range p.rows {
 			b.run.Children[row].Gone = true
@@ -77,13 +79,10 @@ func (b *Builder) again() {
 func (e Ending) Words(limits map[string]string) string {
 	switch e.Stop {
 	case "budget":
-		if words := limits[e.Limit]; words != "" {
-			return words
-		}
 		if e.Limit == "" {
 			return "a limit of its budget ended it"
 		}
-		return fmt.Sprintf("its limit of %s ended it", Name(e.Limit))
+		return cmp.Or(limits[e.Limit], fmt.Sprintf("its limit of %s ended it", Name(e.Limit)))
 	case "target":
 		return "the target score was reached"
 	case "exhausted":
@@ -91,7 +90,7 @@ func (e Ending) Words(limits map[string]string) string {
 	case stopCanceled:
 		return "it was canceled, and can go on"
 	case stopError:
-		return "an error ended it, and it can go on: " + e.Why
+		return strings.TrimSuffix("an error ended it, and it can go on: "+e.Why, ": ")
 	}
 	return e.Stop
 }

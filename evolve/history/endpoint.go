@@ -38,7 +38,7 @@ func (e *Endpoint) Latency() time.Duration {
 }
 
 // asked takes in how an attempt ended.
-func (b *Builder) asked(a llm.Attempt) {
+func (b *builder) asked(a llm.Attempt) {
 	name := cmp.Or(Name(a.Endpoint), onlyEndpoint)
 	i, known := b.endpoints[name]
 	if !known {

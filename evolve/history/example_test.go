@@ -80,7 +80,7 @@ func ExampleFollow() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		for _, t := range run.Totals.By(history.ByOperator) {
+		for _, t := range run.Totals().By(history.ByOperator) {
 			fmt.Println(t.Name, t.Children, "children, valid", t.Valid, "calls", t.Cost.Calls)
 		}
 		if run.Stop != "" {

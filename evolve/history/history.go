@@ -1,13 +1,12 @@
 // Package history has what happened in a run as plain values, and sums it: which children were
 // made and what became of them, what they and all other calls cost, and what each operator, model and search brought.
 //
-// A [Builder] makes a [Run] of the records of a journal, one at a time, so a page can show a run that goes on. [Read]
-// makes it of a file: a journal, or a result of this library or of the BaSE paper's code. Pages, exports and statistics
-// read a Run, so they say the same of it.
+// [Read] makes a [Run] of a journal, and [Follow] of one that grows. Package result makes one of a result file. Pages,
+// exports, statistics and the sums of result files are made of a Run, so they say the same of it. [Lineage] writes its
+// children as a git repository or as lines of JSON.
 package history
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
@@ -39,11 +38,10 @@ type Run struct {
 	Flying  int  // calls under way
 	Evaluations
 	Budget *books.Ledger // the last that was told of what is spent and set aside; nil for none
-	// Totals has what the children of each operator, model and so on brought. [Read] sets it; of a run that goes on
-	// [Builder.Ledger] returns it.
-	Totals *Ledger
 
 	Ending
+
+	b *builder // that made it
 }
 
 // Evaluations are those that were made, without those that were remembered.
@@ -68,10 +66,10 @@ type Arm struct {
 	Start  Start   // what it began with
 	Course         // of its children and its start
 	Steps  int     // that ended or are under way
-	Totals Totals  // what its children brought, but for those of pulls that are not over; Cost has the calls of its pulls
 
-	born  map[int]int // rows by ID
-	draws int         // of it until now
+	settled Totals      // of its children, but for those of pulls that are not over; Cost has the calls of its pulls
+	born    map[int]int // rows by ID
+	draws   int         // of it until now
 }
 
 // A Start is the program that a search begins with.
@@ -203,10 +201,10 @@ func (r *Run) parent(c *Child) (row int, known bool) {
 }
 
 // Settled returns the row from which on children may change: the first of a pull that is not over.
-func (b *Builder) Settled() int {
-	first := len(b.run.Children)
-	for p := range maps.Values(b.pulls) {
-		first = min(first, p.first)
+func (r *Run) Settled() int {
+	first := len(r.Children)
+	for row := range r.b.pending {
+		first = min(first, row)
 	}
 	return first
 }

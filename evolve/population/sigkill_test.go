@@ -12,8 +12,10 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/killtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -43,7 +45,7 @@ func killedRun(dir string, args []string) error {
 		return err
 	}
 	file := report.NewBandit(res, report.BanditHeader{ArmSeeds: []uint32{40, 41}})
-	return errors.Join(report.Save(filepath.Join(dir, "result.json"), file), j.Close())
+	return errors.Join(result.Save(filepath.Join(dir, "result.json"), file), j.Close())
 }
 
 // A program that searches over HTTP is killed at random instants and resumed each time. No request whose answer was in
@@ -76,7 +78,7 @@ func checkCalls(t *testing.T, dir string, sent int) {
 		t.Fatal(err)
 	}
 	parts, asides := 0, 0
-	var tokens, all report.Tokens
+	var tokens, all history.Tokens
 	for _, arm := range r.ArmResults {
 		for _, o := range arm.Operators {
 			parts += o.Calls

@@ -20,9 +20,9 @@ import (
 
 // A Log is searches, and how a bandit allocated them if one did.
 type Log struct {
-	Task string // its key; "" if the log does not say
-	Arms []Arm  // at least one
-	Run  *Run   // nil unless the log is a bandit's
+	Task string      // its key; "" if the log does not say
+	Arms []Arm       // at least one
+	Run  *Allocation // nil unless the log is a bandit's
 }
 
 // An Arm is the course of one search.
@@ -65,8 +65,8 @@ func (a Arm) calls(n int) int {
 	return a.Calls[min(n, len(a.Calls)-1)]
 }
 
-// A Run is how a bandit allocated the arms' generations. Lists are by round, in the order of draws.
-type Run struct {
+// An Allocation is how a bandit allocated the arms' generations. Lists are by round, in the order of draws.
+type Allocation struct {
 	Algo         string    // the policy's short name
 	Seed         uint64    // of the draws
 	Selections   []int     // the arm of each round
@@ -105,7 +105,7 @@ func (l Log) validate() error {
 	return nil
 }
 
-func (r Run) validate(arms int) error {
+func (r Allocation) validate(arms int) error {
 	switch n := len(r.Selections); {
 	case len(r.Rewards) != n:
 		return fmt.Errorf("replay: %d selections and %d rewards", n, len(r.Rewards))

@@ -171,7 +171,7 @@ func TestOffPolicyErrors(t *testing.T) {
 // twoArmLog is a log of 60 rounds over two arms by even chances.
 func twoArmLog() Log {
 	l := Log{Arms: []Arm{{Name: "a", Best: make([]float64, 61)}, {Name: "b", Best: make([]float64, 61)}},
-		Run: &Run{Seed: 1}}
+		Run: &Allocation{Seed: 1}}
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 60 {
 		arm := r.IntN(2)

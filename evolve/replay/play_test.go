@@ -121,7 +121,7 @@ func TestPoliciesAreToldTheCalls(t *testing.T) {
 		strings.Join(after, " ") != "2 2 5 3 4" {
 		t.Errorf("told %v and then %v, want %s", before, after, want)
 	}
-	run := &Run{Selections: []int{0, 1, 1}, Rewards: []float64{1, 1, 2}, Propensities: []float64{1, 1, 1}}
+	run := &Allocation{Selections: []int{0, 1, 1}, Rewards: []float64{1, 1, 2}, Propensities: []float64{1, 1, 1}}
 	before, after = nil, nil
 	steps, err := Log{Arms: arms, Run: run}.Along(func() bandit.Policy { return asked{before: &before, after: &after} }, 0)
 	if err != nil {

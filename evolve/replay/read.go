@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/resultfile"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
 // ReadFiles reads logs from files, see [Read], and returns one with all their searches, in order. It has no run unless
@@ -85,26 +85,21 @@ func ReadScores(path string) ([]Log, error) {
 // Read reads the result file of a run of this library or of the BaSE paper's code, greedy or bandit (see
 // docs/reference.md). Generations and rounds that were cut short are left out.
 func Read(r io.Reader) (Log, error) {
-	f, err := resultfile.Read(r)
+	f, err := result.Read(r)
 	if err != nil {
 		return Log{}, fmt.Errorf("replay: %w", err)
 	}
 	l := Log{Task: f.Task}
-	searches := f.Arms
-	if f.Arms == nil {
-		searches = []resultfile.Arm{{Seed: f.Seed, Trajectory: f.Trajectory}}
-	}
-	for _, search := range searches {
+	for _, search := range f.ArmResults {
 		a, err := newArm(search, f.N)
 		if err != nil {
 			return Log{}, err
 		}
 		l.Arms = append(l.Arms, a)
 	}
-	if f.Arms != nil {
-		if l.Run, err = newRun(f); err != nil {
-			return Log{}, err
-		}
+	if !f.Alone {
+		l.Run = &Allocation{Algo: f.Algo, Seed: uint64(f.BanditSeed), Selections: f.Selections, Propensities: f.Propensities,
+			Rewards: f.Rewards}
 	}
 	if err := l.validate(); err != nil {
 		return Log{}, err
@@ -114,7 +109,7 @@ func Read(r io.Reader) (Log, error) {
 
 // newArm makes a search of a trajectory, whose rows are the generations 0, 1, ... Those that were cut short come last.
 // A row that does not say how many calls it was granted, as the paper's, has n.
-func newArm(search resultfile.Arm, n int) (Arm, error) {
+func newArm(search result.Arm, n int) (Arm, error) {
 	a := Arm{Name: fmt.Sprintf("seed %d", search.Seed)}
 	for i, r := range search.Trajectory {
 		switch {
@@ -122,31 +117,16 @@ func newArm(search resultfile.Arm, n int) (Arm, error) {
 			return a, nil
 		case r.Generation != i:
 			return a, fmt.Errorf("replay: %s: generation %d in row %d of the trajectory", a.Name, r.Generation, i)
-		case r.Best == nil:
+		case r.BestFitness == nil:
 			return a, fmt.Errorf("replay: %s: generation %d has no best_fitness", a.Name, i)
 		case i == 0:
-			a.Best = []float64{*r.Best}
+			a.Best = []float64{*r.BestFitness}
 			continue
 		}
-		a.Best = append(a.Best, max(*r.Best, a.Best[i-1]))
+		a.Best = append(a.Best, max(*r.BestFitness, a.Best[i-1]))
 		a.Calls = append(a.Calls, cmp.Or(r.Width, n, 1))
 	}
 	return a, nil
-}
-
-// newRun returns the run of a bandit. Seeds of the paper's code may be negative.
-func newRun(f *resultfile.File) (*Run, error) {
-	r := &Run{Algo: f.Algo, Selections: f.Selections, Propensities: f.Propensities, Rewards: f.Rewards}
-	seed := cmp.Or(f.BanditSeed.String(), "0")
-	if signed, err := strconv.ParseInt(seed, 10, 64); err == nil {
-		r.Seed = uint64(signed)
-		return r, nil
-	}
-	var err error
-	if r.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
-		return nil, fmt.Errorf("replay: bandit_seed %s: need a whole number", seed)
-	}
-	return r, nil
 }
 
 // assign gives each arm the rewards of its rounds, and takes rounds out of the run whose generation is not in the
@@ -155,7 +135,7 @@ func (l *Log) assign() error {
 	if l.Run == nil {
 		return nil
 	}
-	kept := Run{Algo: l.Run.Algo, Seed: l.Run.Seed}
+	kept := Allocation{Algo: l.Run.Algo, Seed: l.Run.Seed}
 	for i, arm := range l.Run.Selections {
 		a := &l.Arms[arm]
 		if len(a.Rewards) == a.Pulls() {

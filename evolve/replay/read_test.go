@@ -100,7 +100,7 @@ func TestReadErrors(t *testing.T) {
 		{"generations that no round pulled", strings.Replace(paperJSON, "[0, 1, 1]", "[0, 1, 0]", 1),
 			"replay: arm 1 has 2 generations, but was selected in 1"},
 		{"a seed that is no number", strings.Replace(paperJSON, `"bandit_seed": 5`, `"bandit_seed": 5.5`, 1),
-			"replay: bandit_seed 5.5"},
+			"replay: not a result: bandit_seed 5.5"},
 		{"a negative width", strings.Replace(greedyJSON, `"N": 64`, `"N": -64`, 1),
 			"replay: search seed 41: -64 calls in generation 1"},
 		{"a log of another kind", "generation,40\n0,1\n", "replay: not a result: "},

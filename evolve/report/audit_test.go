@@ -10,6 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
 func scored(program string, score float64, exact ...float64) eval.Candidate {
@@ -82,7 +83,7 @@ func TestLenientWins(t *testing.T) {
 		"exact_paper_score": 1, "paper_score": 1.0004, "exact_other": 3}}
 	want := []string{"the best program's paper_score of 1.0004 is 1 without a tolerance",
 		"the best program's score of 2.6359 is 2.6301 without a tolerance"}
-	if diff := cmp.Diff(want, report.WithoutTolerance(r)); diff != "" {
+	if diff := cmp.Diff(want, result.WithoutTolerance(r)); diff != "" {
 		t.Error(diff)
 	}
 }

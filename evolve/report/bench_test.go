@@ -11,6 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -49,12 +50,12 @@ func BenchmarkSave(b *testing.B) {
 		n    int
 	}{{"generations of 64", 64}, {"one generation an arm", many / 2}} {
 		b.Run(bb.name, func(b *testing.B) {
-			result, header := large(many, bb.n)
+			r, header := large(many, bb.n)
 			path := filepath.Join(b.TempDir(), "result.json")
 			b.ReportAllocs()
 			peak := watchHeap()
 			for b.Loop() {
-				if err := report.Save(path, report.NewBandit(result, header)); err != nil {
+				if err := result.Save(path, report.NewBandit(r, header)); err != nil {
 					b.Fatal(err)
 				}
 			}

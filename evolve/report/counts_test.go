@@ -8,6 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -17,7 +18,7 @@ func TestOverCap(t *testing.T) {
 		return []llm.Attempt{{Status: llm.OK, Endpoint: endpoint, MaxTokens: most,
 			Usage: &llm.Usage{PromptTokens: 9, CompletionTokens: tokens}}}
 	}
-	counts := report.Count(slices.Values([][]llm.Attempt{
+	counts := result.Count(slices.Values([][]llm.Attempt{
 		of("honest", 100, 100), // for length
 		of("honest", 0, 5000),  // the cap is not known
 		{{Status: llm.Timeout, Endpoint: "honest", MaxTokens: 100}},

@@ -20,6 +20,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
@@ -99,7 +100,7 @@ func ledgerRun(t *testing.T, path string, arms, window int) (*evolve.Result, []e
 func TestLedgersAreCounted(t *testing.T) {
 	for _, window := range []int{0, 2} {
 		res, events := ledgerRun(t, filepath.Join(t.TempDir(), "run.journal"), 1, window)
-		got := report.NewGreedy(res, report.Header{Model: ledgerModel, N: 4}, 0).Ledgers
+		got := report.NewGreedy(res, report.Header{Model: ledgerModel, N: 4}, 0).Totals
 		want := counted(events)
 		if len(want["operator"]) < 3 || len(want["selector"]) < 2 || len(want["instruction"]) != 2 ||
 			len(want["model"]) != 2 || len(want["settings"]) != 3 {
@@ -112,7 +113,7 @@ func TestLedgersAreCounted(t *testing.T) {
 }
 
 // counted counts by brute force: for every kind and name it goes over all events again.
-func counted(events []evolve.Event) report.Ledgers {
+func counted(events []evolve.Event) result.Totals {
 	names := func(c evolve.Child) map[string]string {
 		n := map[string]string{"operator": c.Operator, "selector": c.Labels["selector"],
 			"instruction": history.Label(c.Labels["instruction"]), "settings": c.Labels["settings"]}
@@ -145,13 +146,13 @@ func counted(events []evolve.Event) report.Ledgers {
 		}
 	}
 	sd := deviation(all)
-	of := report.Ledgers{}
+	of := result.Totals{}
 	for _, e := range children {
 		for kind, name := range names(e.Child) {
 			if name == "" || of[kind][name].Children > 0 {
 				continue
 			}
-			var l report.Ledger
+			var l result.Total
 			sum := 0.0
 			for _, e := range children {
 				c := e.Child
@@ -178,7 +179,7 @@ func counted(events []evolve.Event) report.Ledgers {
 				}
 				if c.Scored() && c.Result.Valid && c.Result.Score > before[e.Pull.ID] {
 					l.Improved++
-					if at := (report.Last{Generation: e.Generation.Index, Index: c.Index}); l.Last == nil ||
+					if at := (result.Place{Generation: e.Generation.Index, Index: c.Index}); l.Last == nil ||
 						at.Generation > l.Last.Generation || at.Index > l.Last.Index {
 						l.Last = &at
 					}
@@ -188,7 +189,7 @@ func counted(events []evolve.Event) report.Ledgers {
 				l.Lift = sum / float64(l.Lifted) / sd
 			}
 			if of[kind] == nil {
-				of[kind] = map[string]report.Ledger{}
+				of[kind] = map[string]result.Total{}
 			}
 			of[kind][name] = l
 		}
@@ -230,7 +231,7 @@ func TestFileAndPageAgree(t *testing.T) {
 		res, _ := ledgerRun(t, path, arms, 0)
 		seeds := make([]uint32, arms)
 		file := report.NewBandit(res, report.BanditHeader{Header: report.Header{Model: ledgerModel, N: 4},
-			ArmSeeds: seeds}).Ledgers
+			ArmSeeds: seeds}).Totals
 		run, err := view.ReadJournal(t.Context(), path, "run")
 		if err != nil {
 			t.Fatal(err)
@@ -247,12 +248,12 @@ func TestFileAndPageAgree(t *testing.T) {
 				t.Errorf("%d searches: the page has %d rows by %s, the file %d", arms, len(l.Rows), l.Kind, len(file[l.Kind]))
 			}
 			for _, r := range l.Rows {
-				f, last := file[l.Kind][r.Name], report.Last{}
-				got := report.Ledger{Children: r.Children, Calls: r.Calls, Valid: r.Valid, FLOPs: r.FLOPs, Improved: r.Improved,
+				f, last := file[l.Kind][r.Name], result.Place{}
+				got := result.Total{Children: r.Children, Calls: r.Calls, Valid: r.Valid, FLOPs: r.FLOPs, Improved: r.Improved,
 					Lift: r.Lift, Lifted: f.Lifted}
 				if r.Last >= 0 {
 					c := state.Children
-					last = report.Last{Arm: c.Arm[r.Last], Generation: c.Step[r.Last], Index: c.Index[r.Last]}
+					last = result.Place{Arm: c.Arm[r.Last], Generation: c.Step[r.Last], Index: c.Index[r.Last]}
 					got.Last = &last
 				}
 				if diff := cmp.Diff(f, got, cmpopts.EquateApprox(1e-9, 1e-12)); diff != "" {
@@ -280,15 +281,15 @@ func TestLedgersAreBounded(t *testing.T) {
 		return report.NewGreedy(&evolve.Result{Arms: []evolve.ArmResult{arm}}, report.Header{N: 1}, 0)
 	}
 	var plain bytes.Buffer
-	if err := report.Write(&plain, of(func(int) string { return "" })); err != nil ||
+	if err := result.Write(&plain, of(func(int) string { return "" })); err != nil ||
 		bytes.Contains(plain.Bytes(), []byte("ledgers")) {
 		t.Errorf("a plain search has ledgers in its file: %v", err)
 	}
-	many := of(func(i int) string { return fmt.Sprint("operator ", i) }).Ledgers["operator"]
+	many := of(func(i int) string { return fmt.Sprint("operator ", i) }).Totals["operator"]
 	if len(many) != 1001 || many["others"].Children != 500 {
 		t.Errorf("%d rows, %d children in the last", len(many), many["others"].Children)
 	}
-	data, err := json.Marshal(of(func(int) string { return strings.Repeat("\xff\n", 10_000) }).Ledgers)
+	data, err := json.Marshal(of(func(int) string { return strings.Repeat("\xff\n", 10_000) }).Totals)
 	if err != nil || len(data) > 2000 {
 		t.Errorf("a long name takes %d bytes: %v", len(data), err)
 	}

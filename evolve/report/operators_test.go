@@ -7,7 +7,9 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -31,24 +33,27 @@ func TestTokensByOperator(t *testing.T) {
 			Asides: []evolve.Call{{Kind: "judge", Attempts: used(40, 4)}, {Kind: "judge", Attempts: used(2, 2)},
 				{Kind: "insights", Attempts: []llm.Attempt{{Status: llm.Failed}}}},
 		}}}
+	for i := range arm.Generations[0].Children {
+		arm.Generations[0].Children[i].Index = i
+	}
 	got := report.NewGreedy(&evolve.Result{Arms: []evolve.ArmResult{arm}}, report.Header{N: 5}, 1)
-	want := map[string]report.Operator{
-		"rewrite": {Children: 1, Calls: 1, Valid: 1, Improved: 1, Tokens: report.Tokens{Prompt: 10, Completion: 1}},
-		"cross":   {Children: 3, Calls: 2, Valid: 2, Improved: 1, Tokens: report.Tokens{Prompt: 30, Completion: 6}},
+	want := map[string]result.Operator{
+		"rewrite": {Children: 1, Calls: 1, Valid: 1, Improved: 1, Tokens: history.Tokens{Prompt: 10, Completion: 1}},
+		"cross":   {Children: 3, Calls: 2, Valid: 2, Improved: 1, Tokens: history.Tokens{Prompt: 30, Completion: 6}},
 		"merge":   {Children: 1, Valid: 1, Improved: 1},
 	}
 	if diff := cmp.Diff(want, got.Operators); diff != "" {
 		t.Errorf("operators (-want +got):\n%s", diff)
 	}
-	uses := map[string]report.Use{
-		"evaluation": {Calls: 1, Tokens: report.Tokens{Prompt: 1, Completion: 1}},
-		"judge":      {Calls: 2, Tokens: report.Tokens{Prompt: 42, Completion: 6}},
+	uses := map[string]result.Use{
+		"evaluation": {Calls: 1, Tokens: history.Tokens{Prompt: 1, Completion: 1}},
+		"judge":      {Calls: 2, Tokens: history.Tokens{Prompt: 42, Completion: 6}},
 		"insights":   {},
 	}
 	if diff := cmp.Diff(uses, got.Uses); diff != "" {
 		t.Errorf("asides (-want +got):\n%s", diff)
 	}
-	var parts, all report.Tokens
+	var parts, all history.Tokens
 	for _, o := range got.Operators {
 		parts.Prompt, parts.Completion = parts.Prompt+o.Tokens.Prompt, parts.Completion+o.Tokens.Completion
 	}

@@ -1,18 +1,21 @@
-// Package report writes the results of runs as JSON files, under the names of the BaSE paper's files, so that what
-// reads those reads these.
-//
-// [Greedy] is the file of one search and [Bandit] that of a bandit over several. Both are made from an
-// [evolve.Result] and a [Header], which holds what a result does not know, and written by [Save].
-// docs/reference.md says where in a file each type stands.
+// Package report makes the result files of runs (package result) of their [evolve.Result] and a [Header], which holds
+// what a Result does not know, and sums a run up in text for a terminal. [NewGreedy] is of one search and [NewBandit] of a
+// bandit over several.
 package report
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
+)
+
+// What a report is.
+type (
+	Greedy = result.Greedy
+	Bandit = result.Bandit
 )
 
 // A Header is what a file says of its run that an [evolve.Result] does not know.
@@ -26,7 +29,25 @@ type Header struct {
 	// Breadth is what decided how many children each generation had, at most N; nil means N in each. With one,
 	// how many generations the T·N calls made is the number of rows.
 	Breadth evolve.Breadth
-	Ties    string // [TiesTaken], or "" if the parent stays or the search has a rule of its own
+	Ties    string // [result.TiesTaken], or "" if the parent stays or the search has a rule of its own
+}
+
+// A BanditHeader is what the file of a bandit says of its run that an [evolve.Result] does not know.
+type BanditHeader struct {
+	Header
+	Algo       string   // the policy's short name, as in the file's name
+	Policy     string   // what the policy's String method returns
+	BanditSeed uint64   // Config.Seed
+	ArmSeeds   []uint32 // by arm
+	// Kinds names what kind of search each arm is, as Header.Kind does; nil means that all are greedy.
+	Kinds []string
+}
+
+// setting returns what a search of t generations was run with.
+func (h Header) setting(t int) result.Setting {
+	m := h.Model.WithDefaults()
+	return result.Setting{Kind: h.Kind, Task: h.Task, Model: m.Key, ModelName: m.Name, C: t * h.N, T: t, N: h.N,
+		Breadth: h.breadth(), Ties: h.Ties}
 }
 
 // money returns what the calls of a run cost, or nil if the price of a model is not known.
@@ -53,21 +74,23 @@ func (h Header) breadth() string {
 	return fmt.Sprintf("%T", h.Breadth) // its fields may print otherwise in every process
 }
 
-// breadthTag is what a breadth adds to a file's name: "_adaptive" for Adaptive(second=0, waste=0.15, 1..64, kept).
-func breadthTag(breadth string) string {
-	name, _, _ := strings.Cut(breadth, "(")
-	name = name[strings.LastIndex(name, ".")+1:] // of a type the name alone
-	name = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1 // it may be a user's, and a file's name must not lead elsewhere
-	}, strings.ToLower(name))
-	switch {
-	case breadth == "":
-		return ""
-	case name == "":
-		name = "breadth"
+// GreedyPath returns the [result.Greedy.Path] of a run that is not made yet. A program can then check that it can write
+// there, and that no earlier result is there, before anything is paid for.
+func (h Header) GreedyPath(seed uint32) string {
+	return Greedy{Setting: h.setting(h.T), Search: result.Search{Seed: int64(seed)}}.Path()
+}
+
+// Path returns the [result.Bandit.Path] of a run that is not made yet.
+func (h BanditHeader) Path() string { return h.bandit().Path() }
+
+// bandit returns what the header says in a file.
+func (h BanditHeader) bandit() Bandit {
+	m := h.Model.WithDefaults()
+	b := Bandit{Task: h.Task, Model: m.Key, ModelName: m.Name, Active: m.ActiveParams, Algo: h.Algo, Policy: h.Policy,
+		C: h.T * h.N, T: h.T, N: h.N, Breadth: h.breadth(), Ties: h.Ties, Arms: len(h.ArmSeeds), Kinds: h.Kinds,
+		BanditSeed: result.Seed(h.BanditSeed), FLOPs: result.Cost{Active: m.ActiveParams}}
+	for _, seed := range h.ArmSeeds {
+		b.ArmSeeds = append(b.ArmSeeds, int64(seed))
 	}
-	return "_" + name
+	return b
 }

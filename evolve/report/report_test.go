@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evoalloc/evoalloc/bandit"
@@ -11,6 +12,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -19,7 +21,7 @@ func TestBanditAddsUp(t *testing.T) {
 	r := report.NewBandit(reported())
 	pulls := make([]int, r.Arms)
 	next := make([]int, r.Arms)
-	best := r.ArmResults[0].Trajectory[0].BestFitness
+	best := *r.ArmResults[0].Trajectory[0].BestFitness
 	var total float64
 	for i, arm := range r.Selections {
 		gen := next[arm]
@@ -31,7 +33,7 @@ func TestBanditAddsUp(t *testing.T) {
 			t.Errorf("round %d costs %v of %v, cumulative %v of %v", i, r.PerRound[i], r.ArmResults[arm].PerGen[gen],
 				r.Cumulative[i], total)
 		}
-		if r.Rewards[i] != r.ArmResults[arm].Trajectory[gen+1].BestFitness || r.RunningBest[i] != best {
+		if r.Rewards[i] != *r.ArmResults[arm].Trajectory[gen+1].BestFitness || r.RunningBest[i] != best {
 			t.Errorf("round %d: reward %v, running best %v, want %v", i, r.Rewards[i], r.RunningBest[i], best)
 		}
 	}
@@ -97,9 +99,9 @@ func TestBreadthOfAResult(t *testing.T) {
 		for i, arm := range r.Selections {
 			next[arm]++
 			if row := r.ArmResults[arm].Trajectory[next[arm]]; row.Width != r.Granted[i] || row.Width == 0 ||
-				row.Count != row.Width {
+				*row.Count != row.Width {
 				t.Errorf("%s: round %d was granted %d calls, its row says %d and has %d children", tt.reason, i, r.Granted[i],
-					row.Width, row.Count)
+					row.Width, *row.Count)
 			}
 			granted += r.Granted[i]
 		}
@@ -149,13 +151,13 @@ func (n named) String() string           { return n.name }
 // Where the initial program is invalid, row 0 says why, in the files of one search and of many.
 func TestRowZeroSaysWhyTheInitialProgramIsInvalid(t *testing.T) {
 	for _, start := range []eval.Result{{Valid: true, Score: 5}, eval.Invalid("not a number")} {
-		result := &evolve.Result{Arms: []evolve.ArmResult{{
+		res := &evolve.Result{Arms: []evolve.ArmResult{{
 			Start:       eval.Candidate{Program: "five", Result: start},
 			Generations: []evolve.Generation{{Index: 1}},
 		}}}
-		one := report.NewGreedy(result, report.Header{Model: tiny, T: 1, N: 2}, 2).Search
-		many := report.NewBandit(result, report.BanditHeader{ArmSeeds: []uint32{2}}).ArmResults[0].Search
-		for _, arm := range []report.Search{one, many} {
+		one := report.NewGreedy(res, report.Header{Model: tiny, T: 1, N: 2}, 2).Search
+		many := report.NewBandit(res, report.BanditHeader{ArmSeeds: []uint32{2}}).ArmResults[0].Search
+		for _, arm := range []result.Search{one, many} {
 			row := arm.Trajectory[0]
 			if row.Reason != start.Reason || (row.Valid == 1) != start.Valid || arm.Trajectory[1].Reason != "" {
 				t.Errorf("initial program %+v: row 0 has reason %q and %d valid, row 1 %q", start, row.Reason, row.Valid,
@@ -196,4 +198,13 @@ func TestArmRowsAreResultsOfTheirOwn(t *testing.T) {
 	if len(read.Arms) != 2 {
 		t.Errorf("%d arms", len(read.Arms))
 	}
+}
+
+func written(t *testing.T, v any) string {
+	t.Helper()
+	var b strings.Builder
+	if err := result.Write(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

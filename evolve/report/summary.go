@@ -10,6 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -31,36 +32,40 @@ const (
 // what cannot be known: FLOPs without active parameters, money if one of the models has no price.
 func Summary(r *evolve.Result, models ...llm.Model) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "stopped   after %.1f s: %s\n", r.Elapsed.Seconds(), stopped(r))
+	limits := map[string]string{}
+	for _, l := range evolve.Limits() {
+		limits[l.Name] = l.Ended
+	}
+	why := history.Ending{Stop: string(r.Stop), Limit: r.Limit}.Words(limits)
+	fmt.Fprintf(&b, "stopped   after %.1f s: %s\n", r.Elapsed.Seconds(), why)
 	fmt.Fprintf(&b, "best      %s\n", best(r))
 	if s := fresh(r); s != "" {
 		fmt.Fprintf(&b, "fresh     %s\n", s)
 	}
 	first := slices.Concat(models, []llm.Model{{}})[0].WithDefaults()
 	calls := paid(r, first.MaxTokens)
-	t := history.Prices(models).Tally(calls)
+	t, attempts := history.Prices(models).Tally(calls), 0
+	for _, n := range t.Attempts {
+		attempts += n
+	}
 	fmt.Fprintf(&b, "calls     %d answered, %d failed, %d timed out, %d abandoned or lost, in %s\n", t.Calls[llm.Real],
-		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.Abandoned], counted(sum(t.Attempts), "attempt"))
-	fmt.Fprintf(&b, "spent     %s\n", spent(t.Spent, attempts(calls), models))
+		t.Calls[llm.Errored], t.Calls[llm.Stall], t.Calls[llm.Abandoned], counted(attempts, "attempt"))
+	fmt.Fprintf(&b, "spent     %s\n", spent(t.Spent, result.Each(calls), models))
 	fmt.Fprintf(&b, "scored    %s", counted(r.Evaluations, "evaluation"))
 	if r.TuneEvaluations > 0 {
 		fmt.Fprintf(&b, ", and %d to tune", r.TuneEvaluations)
 	}
 	b.WriteString("\n")
-	childrenOf(r).write(&b)
-	run, _ := accounts(r, first.ActiveParams)
-	for _, p := range run.By(history.ByProposer) {
-		fmt.Fprintf(&b, "proposer  %s: %d children, %d better than the best before\n", p.Name, p.Children, p.Improved)
+	b.WriteString(children(r))
+	if len(r.Arms) > 0 {
+		file := newBandit(r, BanditHeader{ArmSeeds: make([]uint32, len(r.Arms))})
+		if run, err := file.History(); err == nil {
+			for _, p := range run.Totals().By(history.ByProposer) {
+				fmt.Fprintf(&b, "proposer  %s: %d children, %d better than the best before\n", p.Name, p.Children, p.Improved)
+			}
+		}
 	}
 	return b.String()
-}
-
-// sum returns the number of all classes together.
-func sum(byClass map[llm.Class]int) (n int) {
-	for _, k := range byClass {
-		n += k
-	}
-	return n
 }
 
 // counted returns n with its noun.
@@ -69,24 +74,6 @@ func counted(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// stopped says why a run stopped.
-func stopped(r *evolve.Result) string {
-	for _, l := range evolve.Limits() {
-		if r.Stop == evolve.StopBudget && r.Limit == l.Name && l.Ended != "" {
-			return l.Ended
-		}
-	}
-	switch r.Stop {
-	case evolve.StopError:
-		return "an error"
-	case evolve.StopTarget:
-		return "a program reached the target"
-	case evolve.StopExhausted:
-		return "every search was done"
-	}
-	return string(r.Stop)
 }
 
 // best says what the best program scores, and the first one.
@@ -159,46 +146,49 @@ func priced(models []llm.Model) bool {
 	return len(models) > 0 && !slices.ContainsFunc(models, func(m llm.Model) bool { return m.Price == nil })
 }
 
-// fates counts children by what became of them, and those without a score by the reason too.
-type fates struct {
-	of      int
-	states  map[string]int
-	reasons map[string]int // by state and reason
-}
-
-// childStates are what may become of a child, in the order in which they are told.
-func childStates() []string {
-	return []string{"valid", "invalid", "refused", noProgram, "failed", "timed out", "abandoned"}
-}
-
-// childrenOf counts the children of a run.
-func childrenOf(r *evolve.Result) fates {
-	n := fates{states: make(map[string]int), reasons: make(map[string]int)}
+// children counts the children of a run by what became of them, and those without a score by the reason too, of which
+// it has the most frequent.
+func children(r *evolve.Result) string {
+	of, states, reasons := 0, map[string]int{}, map[string]int{}
 	for _, arm := range r.Arms {
 		for _, g := range arm.Generations {
 			for _, c := range g.Children {
-				n.add(c)
+				state := stateOf(c)
+				of++
+				if states[state]++; state != "valid" {
+					why := cmp.Or(c.Err, c.Result.Reason, "no reason is known")
+					if _, rest, found := strings.Cut(why, ": no program in the reply: "); found && state == noProgram {
+						why = rest // the state says the beginning
+					}
+					reasons[state+": "+shortened(why)]++
+				}
 			}
 		}
 	}
-	return n
-}
-
-func (n *fates) add(c evolve.Child) {
-	state := stateOf(c)
-	n.of++
-	n.states[state]++
-	if state != "valid" {
-		n.reasons[state+": "+shortened(without(state, cmp.Or(c.Err, c.Result.Reason, "no reason is known")))]++
+	var parts []string
+	for _, state := range []string{"valid", "invalid", "refused", noProgram, "failed", "timed out", "abandoned"} {
+		if k := states[state]; k > 0 {
+			parts = append(parts, fmt.Sprint(k, " ", state))
+		}
 	}
-}
-
-// without returns a reason less what the state before it says already.
-func without(state, why string) string {
-	if _, rest, found := strings.Cut(why, ": no program in the reply: "); found && state == noProgram {
-		return rest
+	text := fmt.Sprintf("children  %d", of)
+	if of > 0 {
+		text += ": " + strings.Join(parts, ", ")
 	}
-	return why
+	rest := 0
+	for i, why := range slices.SortedFunc(maps.Keys(reasons), func(x, y string) int {
+		return cmp.Or(cmp.Compare(reasons[y], reasons[x]), cmp.Compare(x, y))
+	}) {
+		if i >= mostReasons {
+			rest += reasons[why]
+			continue
+		}
+		text += fmt.Sprintf("\n%9d %s", reasons[why], why)
+	}
+	if rest > 0 {
+		text += fmt.Sprintf("\n%9d for other reasons", rest)
+	}
+	return text + "\n"
 }
 
 // noProgram is the state of a child whose call was answered without a program.
@@ -207,12 +197,12 @@ const noProgram = "without a program"
 // stateOf returns what became of a child.
 func stateOf(c evolve.Child) string {
 	switch class := llm.ClassOf(c.Attempts); {
+	case c.HasProgram() && !c.Scored():
+		return "refused"
 	case c.Scored() && c.Result.Valid:
 		return "valid"
 	case c.Scored():
 		return "invalid"
-	case c.HasProgram():
-		return "refused"
 	case class == llm.Errored:
 		return "failed"
 	case class == llm.Stall:
@@ -221,32 +211,6 @@ func stateOf(c evolve.Child) string {
 		return "abandoned"
 	}
 	return noProgram
-}
-
-// write writes the counts, and the most frequent reasons.
-func (n fates) write(b *strings.Builder) {
-	fmt.Fprintf(b, "children  %d", n.of)
-	sep := ": "
-	for _, state := range childStates() {
-		if k := n.states[state]; k > 0 {
-			fmt.Fprintf(b, "%s%d %s", sep, k, state)
-			sep = ", "
-		}
-	}
-	b.WriteString("\n")
-	reasons := slices.SortedFunc(maps.Keys(n.reasons), func(x, y string) int {
-		return cmp.Or(cmp.Compare(n.reasons[y], n.reasons[x]), cmp.Compare(x, y))
-	})
-	for _, why := range reasons[:min(len(reasons), mostReasons)] {
-		fmt.Fprintf(b, "%9d %s\n", n.reasons[why], why)
-	}
-	rest := 0
-	for _, why := range reasons[min(len(reasons), mostReasons):] {
-		rest += n.reasons[why]
-	}
-	if rest > 0 {
-		fmt.Fprintf(b, "%9d for other reasons\n", rest)
-	}
 }
 
 // shortened returns a reason in one line, and cut if it is long.

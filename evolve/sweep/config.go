@@ -85,7 +85,7 @@ const (
 // An Event is something that happened in a sweep. A comment that names kinds says for which the field is set.
 type Event struct {
 	Kind  EventKind
-	Run   Run     // all but decided
+	Run   Trial   // all but decided
 	Calls int     // known, generation, end, pause: answered calls of the run so far
 	Cost  float64 // the same: the cost of the run's calls so far, as far as prices and tokens are known
 	Best  float64 // the same: the run's best score so far

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
+	"github.com/evoalloc/evoalloc/internal/atomicfile"
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
@@ -23,20 +23,10 @@ var columns = []string{"task", "model", "method", "N", "arms", "T", "seed", "gen
 
 // writeCSV writes runs.csv in dir: a row for each generation of the runs that were read and of each finished run of the
 // plan, in the plan's order. It replaces the file as a whole, and holds one run at a time in memory.
-func (p Plan) writeCSV(dir string, read []foreign) (err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("sweep: %w", err)
-	}
-	f, err := os.CreateTemp(dir, ".runs.csv.*")
+func (p Plan) writeCSV(dir string, read []foreign) error {
+	err := atomicfile.Write(filepath.Join(dir, "runs.csv"), func(w io.Writer) error { return p.writeRows(w, dir, read) })
 	if err != nil {
-		return fmt.Errorf("sweep: %w", err)
-	}
-	err = p.writeRows(f, dir, read)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, "runs.csv"))
-	}
-	if err != nil {
-		return fmt.Errorf("sweep: writing runs.csv: %w", errors.Join(err, os.Remove(f.Name())))
+		return fmt.Errorf("sweep: writing runs.csv: %w", err)
 	}
 	return nil
 }
@@ -69,7 +59,7 @@ func (p Plan) writeRows(to io.Writer, dir string, read []foreign) error {
 }
 
 // writeTo writes the rows of a run.
-func (r Run) writeTo(w *csv.Writer, f *finished) error {
+func (r Trial) writeTo(w *csv.Writer, f *finished) error {
 	for _, row := range f.Rows {
 		if err := w.Write(r.record(f, row)); err != nil {
 			return err
@@ -79,7 +69,7 @@ func (r Run) writeTo(w *csv.Writer, f *finished) error {
 }
 
 // record returns the fields of a row, by columns.
-func (r Run) record(f *finished, of row) []string {
+func (r Trial) record(f *finished, of row) []string {
 	n, x := strconv.Itoa, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	text := printable.Field // names may come from a file that was read
 	fields := []string{text(r.Task), text(r.Model), text(r.Method), n(r.N), n(r.Arms), n(r.T),

@@ -14,7 +14,7 @@ import (
 // base returns the path of the run's files in package report's layout, without their ending:
 // TASK/MODEL/METHOD_C<C>_T<T>_N<N>_seed<seed> for a single search,
 // bandit/TASK/MODEL/METHOD_C<C>_T<T>_K<arms>_seed<seed> for several, where N follows from C and T.
-func (r Run) base() string {
+func (r Trial) base() string {
 	h := r.header(llm.Model{Key: r.Model})
 	path := h.GreedyPath(r.Seed)
 	if r.Arms > 1 {
@@ -25,7 +25,7 @@ func (r Run) base() string {
 }
 
 // header returns the header of the run's result.
-func (r Run) header(spec llm.Model) report.Header {
+func (r Trial) header(spec llm.Model) report.Header {
 	h := report.Header{Task: r.Task, Model: spec, T: r.T, N: r.N}
 	if r.Arms == 1 && r.Method != greedy {
 		h.Kind = r.Method
@@ -34,10 +34,10 @@ func (r Run) header(spec llm.Model) report.Header {
 }
 
 // Path returns the path of one of the run's files within a sweep's folder: ending is ".journal", ".json" or ".done".
-func (r Run) Path(ending string) string { return r.base() + ending }
+func (r Trial) Path(ending string) string { return r.base() + ending }
 
 // fingerprint returns everything that decides a run, for the header of its journal and its marker.
-func (p Plan) fingerprint(r Run) journal.Fingerprint {
+func (p Plan) fingerprint(r Trial) journal.Fingerprint {
 	m := p.Methods[r.of.method]
 	f := journal.Fingerprint{
 		"task":   fmt.Sprintf("%s, programs and prompt %s", r.Task, task.Digest(p.Tasks[r.of.task])),

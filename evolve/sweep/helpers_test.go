@@ -43,7 +43,7 @@ func made(t *testing.T, p sweep.Plan, cfg sweep.Config) *sweep.Result {
 }
 
 // saved reads the result of a run of one search.
-func saved(t *testing.T, dir string, r sweep.Run) (g report.Greedy) {
+func saved(t *testing.T, dir string, r sweep.Trial) (g report.Greedy) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, r.Path(".json")))
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
 // A finished is the marker of a finished run, the file NAME.done. It is written after the result, as a whole and
@@ -46,7 +46,7 @@ func (f *finished) course(c Cell, contains bool) (rows []row, ok bool) {
 var ErrOther = errors.New("sweep: the folder has another sweep")
 
 // readFinished returns the marker of r, or nil if there is none. It fails if the marker has another fingerprint.
-func readFinished(path string, r Run, want journal.Fingerprint) (*finished, error) {
+func readFinished(path string, r Trial, want journal.Fingerprint) (*finished, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -83,7 +83,7 @@ func same(then, now journal.Fingerprint) error {
 
 // write makes the marker durable.
 func (f *finished) write(path string) error {
-	if err := report.Save(path, f); err != nil {
+	if err := result.Save(path, f); err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	return nil

@@ -35,8 +35,8 @@ type Plan struct {
 	Fingerprint journal.Fingerprint
 }
 
-// A Run is one run of a plan. It is made once, and serves the cells of one or several budgets.
-type Run struct {
+// A Trial is one run of a plan. It is made once, and serves the cells of one or several budgets.
+type Trial struct {
 	Task, Model string // their names
 	Method      string
 	N           int // children in a generation
@@ -52,10 +52,10 @@ type Run struct {
 type parts struct{ task, model, method int }
 
 // Calls returns the run's budget, T·N.
-func (r Run) Calls() int { return r.T * r.N }
+func (r Trial) Calls() int { return r.T * r.N }
 
 // Cells returns the run's cells, the shallowest first.
-func (r Run) Cells() []Cell {
+func (r Trial) Cells() []Cell {
 	cells := make([]Cell, len(r.Depths))
 	for i, t := range r.Depths {
 		cells[i] = Cell{Task: r.Task, Model: r.Model, Method: r.Method, N: r.N, T: t, Seed: r.Seed}
@@ -64,7 +64,7 @@ func (r Run) Cells() []Cell {
 }
 
 // String returns the path of the run's files without an ending: "cp/offline/greedy_C128_T8_N16_seed40".
-func (r Run) String() string { return r.base() }
+func (r Trial) String() string { return r.base() }
 
 // A Cell is a cell of the grid with one seed.
 type Cell struct {
@@ -78,14 +78,14 @@ func (c Cell) Calls() int { return c.T * c.N }
 
 // Runs returns the runs of the plan in the order in which they begin: seed by seed, so that every cell has a score
 // early and intervals narrow everywhere at once. The deepest runs of a seed begin first, since they take the longest.
-func (p Plan) Runs() []Run {
-	var runs []Run
+func (p Plan) Runs() []Trial {
+	var runs []Trial
 	for _, seed := range p.Seeds {
 		from := len(runs)
 		for of := range p.parts() {
 			runs = append(runs, p.runs(of, seed)...)
 		}
-		slices.SortStableFunc(runs[from:], func(a, b Run) int { return b.T - a.T })
+		slices.SortStableFunc(runs[from:], func(a, b Trial) int { return b.T - a.T })
 	}
 	return runs
 }
@@ -107,7 +107,7 @@ func (p Plan) parts() func(yield func(parts) bool) {
 
 // runs returns the runs of one combination and seed: one with all depths if a run of the method contains the shorter
 // ones, or one for each depth.
-func (p Plan) runs(of parts, seed uint32) []Run {
+func (p Plan) runs(of parts, seed uint32) []Trial {
 	m := p.Methods[of.method]
 	depths := p.depths(m)
 	if len(depths) == 0 {
@@ -117,9 +117,9 @@ func (p Plan) runs(of parts, seed uint32) []Run {
 	if !m.Contains {
 		groups = slices.Collect(slices.Chunk(depths, 1))
 	}
-	var runs []Run
+	var runs []Trial
 	for _, group := range groups {
-		runs = append(runs, Run{
+		runs = append(runs, Trial{
 			Task: p.Tasks[of.task].Name(), Model: p.Models[of.model].Spec.Key, Method: m.Name, N: m.N, Arms: max(m.Arms, 1),
 			T: slices.Max(group), Seed: seed, Depths: group, of: of,
 		})

@@ -13,8 +13,8 @@ import (
 
 // A foreign run was read from a result file, not made by the sweep.
 type foreign struct {
-	Run
-	of analysis.Run
+	Trial
+	of analysis.Curve
 }
 
 // readForeign reads the results that [Config.Read] names. They are this library's or those of the BaSE paper's code.
@@ -30,7 +30,7 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 			cells[c] = true
 		}
 	}
-	read := make([]analysis.Run, len(paths))
+	read := make([]analysis.Curve, len(paths))
 	for i, path := range paths {
 		var err error
 		if read[i], err = analysis.ReadFile(path); err != nil {
@@ -47,7 +47,7 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 		f := p.foreign(r, arms)
 		if runs[f.base()] || slices.ContainsFunc(f.Cells(), func(c Cell) bool { return cells[c] }) {
 			return nil, fmt.Errorf("sweep: %s has the run %v, which the plan has too, or an earlier file, or a part of it: "+
-				"leave one out", path, f.Run)
+				"leave one out", path, f.Trial)
 		}
 		runs[f.base()] = true
 		for _, c := range f.Cells() {
@@ -62,7 +62,7 @@ func (p Plan) readForeign(paths []string) ([]foreign, error) {
 const severalArms = -1
 
 // addArms adds to how many searches the methods of a plan have those of runs that were read.
-func addArms(arms map[string]int, read []analysis.Run) {
+func addArms(arms map[string]int, read []analysis.Curve) {
 	planned := maps.Clone(arms)
 	for _, r := range read {
 		name := methodWithoutArms(r)
@@ -75,7 +75,7 @@ func addArms(arms map[string]int, read []analysis.Run) {
 }
 
 // methodOf returns the name of the run's method in a sweep, whose own methods are strict.
-func methodOf(r analysis.Run) string {
+func methodOf(r analysis.Curve) string {
 	if r.Ties != "" {
 		return r.Method + ", ties " + r.Ties
 	}
@@ -83,7 +83,7 @@ func methodOf(r analysis.Run) string {
 }
 
 // methodWithoutArms returns the name of the run's method without its number of searches.
-func methodWithoutArms(r analysis.Run) string {
+func methodWithoutArms(r analysis.Curve) string {
 	if r.Arms < 1 {
 		return methodOf(r)
 	}
@@ -92,8 +92,8 @@ func methodWithoutArms(r analysis.Run) string {
 
 // foreign returns r with the cells of the plan's budgets that it contains: for a greedy run the generations that it
 // reached, for any other its end if it reached that. arms has how many searches each method has.
-func (p Plan) foreign(r analysis.Run, arms map[string]int) foreign {
-	f := foreign{Run{Task: r.Task, Model: r.Model, Method: methodOf(r), N: r.N, Arms: max(r.Arms, 1), T: r.T,
+func (p Plan) foreign(r analysis.Curve, arms map[string]int) foreign {
+	f := foreign{Trial{Task: r.Task, Model: r.Model, Method: methodOf(r), N: r.N, Arms: max(r.Arms, 1), T: r.T,
 		Seed: uint32(r.Seed)}, r}
 	// The column arms has the number of searches. The name has it only where another method would have the same name.
 	if name := methodWithoutArms(r); arms[name] == r.Arms {
@@ -126,7 +126,7 @@ func (f foreign) scores() []Score {
 	return list
 }
 
-// finished returns the run in the form of a marker, with the fields that [analysis.Run] has of it: see known.
+// finished returns the run in the form of a marker, with the fields that [analysis.Curve] has of it: see known.
 func (f foreign) finished() *finished {
 	m := &finished{Stop: evolve.Stop(f.of.Stop), read: true}
 	for g, best := range f.of.Best {

@@ -11,12 +11,13 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // complete makes or resumes a run, and writes its files if it is over. It returns nil without an error if the run
 // stopped before its end. Of the mutable parts of s it uses only observe.
-func (s *sweep) complete(ctx context.Context, r Run) (f *finished, err error) {
+func (s *sweep) complete(ctx context.Context, r Trial) (f *finished, err error) {
 	path := filepath.Join(s.cfg.Dir, r.Path(".journal"))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("sweep: run %s: %w", r, err)
@@ -33,25 +34,25 @@ func (s *sweep) complete(ctx context.Context, r Run) (f *finished, err error) {
 		return nil, failed(r, err)
 	}
 	cfg.Journal = j
-	result, err := evolve.Run(ctx, cfg)
+	res, err := evolve.Run(ctx, cfg)
 	if err != nil {
 		return nil, failed(r, err)
 	}
-	if !over(result) {
-		s.observe(s.progress(EventPause, r, result))
+	if !over(res) {
+		s.observe(s.progress(EventPause, r, res))
 		return nil, nil
 	}
 	spec := s.plan.Models[r.of.model].Spec
-	f = &finished{Fingerprint: fingerprint, Stop: result.Stop, Limit: result.Limit, Rows: rows(result, spec),
-		Again: len(result.Earlier.Lost) + len(result.Earlier.Abandoned) + len(result.Earlier.Unclaimed)}
-	if err := report.Save(filepath.Join(s.cfg.Dir, r.Path(".json")), r.report(result, list, spec)); err != nil {
+	f = &finished{Fingerprint: fingerprint, Stop: res.Stop, Limit: res.Limit, Rows: rows(res, spec),
+		Again: len(res.Earlier.Lost) + len(res.Earlier.Abandoned) + len(res.Earlier.Unclaimed)}
+	if err := result.Save(filepath.Join(s.cfg.Dir, r.Path(".json")), r.report(res, list, spec)); err != nil {
 		return nil, failed(r, err)
 	}
 	return f, f.write(filepath.Join(s.cfg.Dir, r.Path(".done")))
 }
 
 // failed adds the run to err, and advice on a journal of another run.
-func failed(r Run, err error) error {
+func failed(r Trial, err error) error {
 	if errors.Is(err, journal.ErrDiverged) {
 		return fmt.Errorf("%w: run %s: %w; restore the settings, or sweep in another folder", ErrOther, r, err)
 	}
@@ -64,7 +65,7 @@ func over(r *evolve.Result) bool {
 }
 
 // searches returns the arms of r, and the configuration of its run without the journal.
-func (s *sweep) searches(r Run) (Searches, evolve.Config, error) {
+func (s *sweep) searches(r Trial) (Searches, evolve.Config, error) {
 	m := s.plan.Methods[r.of.method]
 	setup := Setup{Task: s.tasks[r.of.task], LLM: s.models[r.of.model].LLM, T: r.T, N: r.N, Seed: r.Seed}
 	list, err := guarded(m, setup)
@@ -98,7 +99,7 @@ func guarded(m Method, s Setup) (list Searches, err error) {
 }
 
 // follow returns an observer of a run that reports each generation to the sweep's.
-func (s *sweep) follow(r Run) func(evolve.Event) {
+func (s *sweep) follow(r Trial) func(evolve.Event) {
 	var sum row
 	spec := s.plan.Models[r.of.model].Spec
 	return func(e evolve.Event) {
@@ -113,14 +114,14 @@ func (s *sweep) follow(r Run) func(evolve.Event) {
 }
 
 // progress returns an event with a run's sums so far.
-func (s *sweep) progress(kind EventKind, r Run, result *evolve.Result) Event {
+func (s *sweep) progress(kind EventKind, r Trial, result *evolve.Result) Event {
 	all := rows(result, s.plan.Models[r.of.model].Spec)
 	last := all[len(all)-1]
 	return Event{Kind: kind, Run: r, Calls: last.Calls, Cost: last.Cost, Best: last.Best, Limit: result.Limit}
 }
 
 // report returns the result in the paper's form.
-func (r Run) report(result *evolve.Result, list Searches, spec llm.Model) any {
+func (r Trial) report(result *evolve.Result, list Searches, spec llm.Model) any {
 	header := r.header(spec)
 	if r.Arms == 1 {
 		return report.NewGreedy(result, header, r.Seed)

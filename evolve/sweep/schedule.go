@@ -17,9 +17,9 @@ type Result struct {
 	// Scores are those of the cells of finished runs, and of the runs that [Config.Read] names, by task, model, method, N,
 	// T and seed.
 	Scores     []Score
-	Finished   int   // finished runs
-	Unfinished []Run // runs ended by too many stalls, which a larger Config.Stalls resumes
-	Left       int   // runs not made, or not finished, because the sweep was stopped
+	Finished   int     // finished runs
+	Unfinished []Trial // runs ended by too many stalls, which a larger Config.Stalls resumes
+	Left       int     // runs not made, or not finished, because the sweep was stopped
 	Verdicts   []Verdict
 }
 
@@ -87,7 +87,7 @@ type sweep struct {
 
 // ended is a run that has ended.
 type ended struct {
-	run  Run
+	run  Trial
 	done *finished // nil if the run can be resumed
 	err  error
 }
@@ -103,7 +103,7 @@ func newSweep(p Plan, cfg Config) *sweep {
 
 // known reads the markers of finished runs, and returns the other runs. A folder of another sweep is thereby detected
 // before anything is paid for.
-func (s *sweep) known(ctx context.Context) (left []Run, err error) {
+func (s *sweep) known(ctx context.Context) (left []Trial, err error) {
 	for _, r := range s.plan.Runs() {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("sweep: %w", context.Cause(ctx))
@@ -122,7 +122,7 @@ func (s *sweep) known(ctx context.Context) (left []Run, err error) {
 }
 
 // take takes in a finished run.
-func (s *sweep) take(r Run, f *finished, kind EventKind) {
+func (s *sweep) take(r Trial, f *finished, kind EventKind) {
 	s.out.Finished++
 	for _, c := range r.Cells() {
 		if rows, ok := f.course(c, s.plan.Methods[r.of.method].Contains); ok {
@@ -136,7 +136,7 @@ func (s *sweep) take(r Run, f *finished, kind EventKind) {
 }
 
 // run makes runs, in order, as many at once as there is room for.
-func (s *sweep) run(ctx context.Context, left []Run) (err error) {
+func (s *sweep) run(ctx context.Context, left []Trial) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	decided := false
@@ -181,10 +181,10 @@ func (s *sweep) room() bool {
 }
 
 // widthOf returns the most children that a run has under way.
-func (s *sweep) widthOf(r Run) int { return r.N * max(s.plan.Methods[r.of.method].InFlight, 1) }
+func (s *sweep) widthOf(r Trial) int { return r.N * max(s.plan.Methods[r.of.method].InFlight, 1) }
 
 // begin begins a run on a goroutine of its own.
-func (s *sweep) begin(ctx context.Context, r Run) {
+func (s *sweep) begin(ctx context.Context, r Trial) {
 	s.running++
 	s.width += s.widthOf(r)
 	s.observe(Event{Kind: EventBegin, Run: r})

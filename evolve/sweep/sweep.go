@@ -6,10 +6,10 @@
 // limits on calls and evaluations, each with a journal of its own. Called again with the same folder, it resumes:
 // finished runs are read from their files, and interrupted ones are continued.
 //
-// # Runs and cells
+// # Trials and cells
 //
 // A [Cell] is a cell of the grid, with one seed: a task, a model, a method, a breadth N and a number of generations T.
-// A [Run] is the unit that is made and paid for. They differ because a greedy search of T generations contains every
+// A [Trial] is the unit that is made and paid for. They differ because a greedy search of T generations contains every
 // shorter one child for child (the seed of a child does not depend on T, see [evolve.ChildSeed]). So one run serves the
 // cells of every budget that its breadth divides, and a grid of budgets costs little more than its largest. Cells of
 // one run are not independent: resample runs, not cells.

@@ -21,8 +21,8 @@ type runLog struct {
 	live     bool
 	source   func(keys []string) map[string]string // returns texts that are not kept; nil if there is none
 	run      *history.Run
-	builder  *history.Builder
-	bests    map[int]history.Score // best scores of children, by arm
+	add      func(record.Record) (row int) // takes in the next record of run
+	bests    map[int]history.Score         // best scores of children, by arm
 	labels   labels
 	meters   meters
 	programs programs
@@ -32,14 +32,11 @@ type runLog struct {
 
 // newLog returns an empty runLog. id identifies the run in addresses, name is for people.
 func newLog(id, name string) *runLog {
-	l := &runLog{id: id, name: name, builder: history.NewBuilder(), bests: map[int]history.Score{}, labels: newLabels(),
-		programs: newPrograms()}
-	l.run = l.builder.Run()
-	l.builder.Limits = limitWords
-	l.builder.Reply = func(row int, reply string) {
+	l := &runLog{id: id, name: name, bests: map[int]history.Score{}, labels: newLabels(), programs: newPrograms()}
+	l.run, l.add = history.New(limitWords, func(row int, reply string) {
 		l.programs.learn(reply)
 		l.programs.say(shortKey(l.run.Children[row].Program), row, reply)
-	}
+	})
 	l.shown.diffs = map[[2]string][]lineChange{}
 	l.shown.codes = map[string]programText{}
 	return l
@@ -75,7 +72,7 @@ func (l *runLog) Add(r record.Record) {
 	case r.Kind == record.Start:
 		l.programs.pin(shortKey(r.Program))
 	}
-	row := l.builder.Add(r)
+	row := l.add(r)
 	switch {
 	case r.Kind == record.Draw && len(l.run.Rounds) > 0:
 		at := l.run.Rounds[len(l.run.Rounds)-1].Arm
@@ -98,7 +95,7 @@ func (l *runLog) Add(r record.Record) {
 // and the steps under way, and hardly with the length of the run.
 func (l *runLog) State(from rowCursor) runState {
 	l.mu.Lock()
-	run, ledger := l.builder.Run(), l.builder.Ledger()
+	run := l.run
 	l.number()
 	from = rowCursor{min(max(from.Children, 0), len(run.Children)), min(max(from.Rounds, 0), len(run.Rounds))}
 	children := l.children(from.Children) // may number names
@@ -106,11 +103,11 @@ func (l *runLog) State(from rowCursor) runState {
 		ID: l.id, Name: l.name, Status: l.status(), Begun: run.Clock.Begun, Now: run.Clock.Last,
 		Facts: l.facts(), Command: run.Command, Meters: l.meters.list(l), Flying: run.Flying,
 		Arms: armList(run), Labels: l.labels.list(), Best: append([]int{}, run.Best...), Line: l.line(),
-		Ledgers: l.ledgers(ledger), Endpoints: endpoints(run),
+		Ledgers: l.ledgers(run.Totals()), Endpoints: endpoints(run),
 		Messages: byTime(messages(run.Notes)),
 		Programs: map[string]programText{},
 	}
-	s.From, s.Next = from, rowCursor{l.builder.Settled(), settledRounds(run)}
+	s.From, s.Next = from, rowCursor{run.Settled(), settledRounds(run)}
 	s.Children = children
 	s.Rounds = rounds(run, s.From.Rounds)
 	l.mu.Unlock()

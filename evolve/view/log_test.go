@@ -11,7 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/llm"
@@ -69,7 +69,7 @@ func compareSums(t *testing.T, s runState, res *evolve.Result) {
 	for _, lost := range res.Earlier.Lost {
 		calls = append(calls, []llm.Attempt{lost})
 	}
-	counts := report.Count(slices.Values(calls))
+	counts := result.Count(slices.Values(calls))
 	tokens, children := 0, 0
 	for _, c := range counts.Tokens {
 		tokens += c.Prompt + c.Completion

@@ -51,7 +51,7 @@ func ReadJournal(ctx context.Context, path, name string, folders ...string) (Run
 	return Run{Name: name, state: log.Saved()}, nil
 }
 
-// ReadResult returns the run in the result file at path: a file of evolve/report, of one search or of a bandit over
+// ReadResult returns the run in the result file at path: a file of package result, of one search or of a bandit over
 // several. Such a file has no programs, so the page has neither texts nor diffs, and refers to the file name with the
 // ending .journal.
 //

@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,64 +9,51 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
-// fromResult returns a page's data of a result file of evolve/report: see [ReadResult].
+// fromResult returns a page's data of a result file of package result: see [ReadResult].
 func fromResult(id, name string, data []byte) (runState, error) {
+	file, err := result.Read(bytes.NewReader(data))
+	if err != nil {
+		return runState{}, fmt.Errorf("it is no result file: %w", err)
+	}
 	l := newLog(id, name)
-	if err := l.builder.AddResult(bytes.NewReader(data)); err != nil {
+	if l.run, err = file.History(); err != nil {
 		return runState{}, err
 	}
-	var more extras
-	if err := json.Unmarshal(data, &more); err != nil {
-		return runState{}, fmt.Errorf("it is not a result file: %w", err)
+	if kind := "stop"; file.Stop != "" { // a file of the paper's code does not say
+		if l.run.CanGoOn() {
+			kind = "pause"
+		}
+		l.run.Notes = append(l.run.Notes, &history.Note{Time: l.run.Clock.Now(), Kind: kind,
+			Text: history.Name(l.run.Words(limitWords)), Count: 1})
 	}
 	s := l.State(rowCursor{})
 	s.Texts = strings.TrimSuffix(short(name), ".json") + ".journal"
-	s.Facts = append(s.Facts, more.facts()...)
-	s.Ledgers = append(s.Ledgers, fileLedgers(more.Ledgers)...)
+	s.Facts = append(s.Facts, fileFacts(file)...)
+	s.Ledgers = append(s.Ledgers, fileLedgers(file.Totals)...)
 	return s, nil
 }
 
-// extras are the fields of a result file beside the history of its run.
-type extras struct {
-	best                        // of the file of one search
-	BanditScore float64         `json:"final_best_fitness"`
-	Arms        []best          `json:"arm_results"`
-	Ledgers     report.Ledgers  `json:"ledgers"`
-	Fresh       *report.Fresh   `json:"fresh"`
-	HeldOut     *report.HeldOut `json:"held_out"`
-	Money       float64         `json:"money"`
-}
-
-// A best is what the file holds on the best program of a search.
-type best struct {
-	Score   float64            `json:"final_fitness"`
-	Metrics map[string]float64 `json:"final_metrics"`
-	Audit   *report.Audited    `json:"audit"`
-}
-
-func (m extras) facts() []Fact {
-	if m.Arms == nil {
-		m.Arms, m.BanditScore = []best{m.best}, m.Score
+// fileFacts returns what a file has beside the history of its run.
+func fileFacts(f *result.Bandit) []Fact {
+	facts := auditFacts(f.ArmResults)
+	if f.Money != nil && *f.Money > 0 {
+		facts = append(facts, Fact{Name: "Money", Value: number(*f.Money)})
 	}
-	facts := auditFacts(m.Arms)
-	if m.Money > 0 {
-		facts = append(facts, Fact{Name: "Money", Value: number(m.Money)})
+	if f.Fresh != nil {
+		facts = append(facts, freshFact(f.Fresh, f.FinalFitness))
 	}
-	if m.Fresh != nil {
-		facts = append(facts, freshFact(m.Fresh, m.BanditScore))
-	}
-	if m.HeldOut != nil {
-		facts = append(facts, heldOutFact(m.HeldOut))
+	if f.HeldOut != nil {
+		facts = append(facts, heldOutFact(f.HeldOut))
 	}
 	return facts
 }
 
 // fileLedgers returns the ledgers of labels, which the rows of children in a file lack. The call of the last
 // improvement is not in them.
-func fileLedgers(of report.Ledgers) (list []ledgerTable) {
+func fileLedgers(of result.Totals) (list []ledgerTable) {
 	for _, kind := range []string{history.BySelector, history.ByInstruction, history.BySettings} {
 		l := ledgerTable{Kind: kind}
 		for _, name := range slices.Sorted(maps.Keys(of[kind])) {
@@ -83,7 +69,7 @@ func fileLedgers(of report.Ledgers) (list []ledgerTable) {
 }
 
 // auditFacts returns the second evaluator's results for each search's best, and the scores without tolerance.
-func auditFacts(arms []best) (facts []Fact) {
+func auditFacts(arms []result.Arm) (facts []Fact) {
 	top := arms[0]
 	for i, arm := range arms {
 		if arm.Audit != nil {
@@ -91,19 +77,19 @@ func auditFacts(arms []best) (facts []Fact) {
 				Fact{Name: "Audit", Value: fmt.Sprintf("%d of %d demoted", arm.Audit.Demoted, arm.Audit.Audits),
 					Note: fmt.Sprintf("search %d: %s", i+1, short(arm.Audit.String()))})
 		}
-		if arm.Score > top.Score {
+		if arm.FinalFitness > top.FinalFitness {
 			top = arm
 		}
 	}
-	r := eval.Result{Valid: true, Score: top.Score, Metrics: top.Metrics}
-	for _, line := range report.WithoutTolerance(r) {
+	r := eval.Result{Valid: true, Score: top.FinalFitness, Metrics: top.FinalMetrics}
+	for _, line := range result.WithoutTolerance(r) {
 		facts = append(facts, Fact{Name: "Tolerance", Value: "used", Note: short(line)})
 	}
 	return facts
 }
 
 // freshFact returns the score of a noisy search's best program on fresh samples, beside the search's own score.
-func freshFact(fresh *report.Fresh, searched float64) Fact {
+func freshFact(fresh *result.Fresh, searched float64) Fact {
 	f := Fact{Name: "Fresh samples",
 		Value: fmt.Sprintf("%s (sd %s, n %d)", number(fresh.Score), number(fresh.SD), fresh.N),
 		Note:  "the search's own score is " + number(searched)}
@@ -117,7 +103,7 @@ func freshFact(fresh *report.Fresh, searched float64) Fact {
 }
 
 // heldOutFact returns the best program's score on data that the search did not see.
-func heldOutFact(h *report.HeldOut) Fact {
+func heldOutFact(h *result.HeldOut) Fact {
 	f := Fact{Name: "Held out", Value: number(h.Score), Note: "the search's own score is " + number(h.Searched)}
 	if h.Reason != "" {
 		f.Value, f.Note = "no score", short(h.Reason)

@@ -33,24 +33,23 @@ func armList(run *history.Run) []armState {
 }
 
 // ledgers returns the tables that have rows.
-func (l *runLog) ledgers(of *history.Ledger) []ledgerTable {
+func (l *runLog) ledgers(of *history.Sums) []ledgerTable {
 	list := []ledgerTable{}
 	add := func(kind string, rows []ledgerRow) {
 		if len(rows) > 0 {
 			list = append(list, ledgerTable{Kind: kind, Rows: rows})
 		}
 	}
-	all := of.All().Lifts
-	for _, kind := range []string{history.ByOperator, history.BySelector, history.ByInstruction, history.BySettings,
-		history.ByModel, history.ByProposer} {
+	all := of.All.Lifts
+	for _, kind := range history.Kinds() {
 		var rows []ledgerRow
 		for _, t := range of.By(kind) {
-			rows = append(rows, newLedgerRow(t.Name, t, all))
+			rows = append(rows, newLedgerRow(t.Name, &t, all))
 		}
 		add(kind, rows)
 	}
 	var rows []ledgerRow
-	for i, t := range l.builder.Arms() {
+	for i, t := range l.run.ArmTotals() {
 		if t.Children > 0 || t.Cost != (history.Cost{}) {
 			rows = append(rows, newLedgerRow(armName(&l.run.Arms[i]), &t, all))
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/breadth"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
@@ -49,7 +50,7 @@ func main() {
 		fmt.Printf("%s.journal holds a finished run; remove it to begin anew\n", name)
 	}
 	policy := &bandit.Challenge{T: calls}
-	result := must(evolve.Run(context.Background(), evolve.Config{
+	r := must(evolve.Run(context.Background(), evolve.Config{
 		Arms: arms, Policy: policy, Budget: evolve.Budget{Calls: calls}, Journal: j,
 		Observer: func(e evolve.Event) {
 			if e.Kind == evolve.EventGeneration && e.Pull.ID%100 == 0 {
@@ -63,9 +64,9 @@ func main() {
 	for i := range arms {
 		header.ArmSeeds = append(header.ArmSeeds, evolve.ArmSeed(seed, i))
 	}
-	check(report.Save(name+".json", report.NewBandit(result, header)))
-	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(result, offline.Nominal())),
-		eval.Printable(result.Best.Program), name)
+	check(result.Save(name+".json", report.NewBandit(r, header)))
+	fmt.Printf("\n%s\n%s\nevery call is in %s.json\n", eval.Printable(report.Summary(r, offline.Nominal())),
+		eval.Printable(r.Best.Program), name)
 }
 
 func must[T any](v T, err error) T {

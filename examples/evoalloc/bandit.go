@@ -8,7 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/task"
@@ -119,12 +119,12 @@ func runBandit(ctx context.Context, args []string) error {
 			return fmt.Sprintf("%5d  %3d  %6.2f  %4d  %11.6f  %11.6f  %s",
 				e.Pull.ID+1, e.Pull.Arm, e.Pull.Prob, g.Index, g.Best.Result.Score, e.Best.Result.Score, cli.Counts(g))
 		},
-		tables: func(r *evolve.Result, searches []report.Search) { printArms("arm", nil, r, searches) },
+		tables: func(r *evolve.Result, searches []result.Search) { printArms("arm", nil, r, searches) },
 	}.run(ctx)
 }
 
 // printArms prints the share and the finds of each search of a bandit, by name or, without names, by number.
-func printArms(head string, names []string, r *evolve.Result, searches []report.Search) {
+func printArms(head string, names []string, r *evolve.Result, searches []result.Search) {
 	cli.Printf("\n")
 	var rows [][]string
 	for i, s := range searches {

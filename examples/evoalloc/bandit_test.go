@@ -138,7 +138,7 @@ func TestBanditSavesItsResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := saved(t, dir, algo+"_C12_T3_K3_seed0.json")
-		if r.FinalFitness < 0.364101 || len(r.Selections) != 3 || r.FLOPs.WorstCase.OK != 12 || r.Stop != evolve.StopBudget {
+		if r.FinalFitness < 0.364101 || len(r.Selections) != 3 || r.FLOPs.WorstCase.OK != 12 || r.Stop != string(evolve.StopBudget) {
 			t.Errorf("%s: fitness %v after %d rounds, stopped by %s", algo, r.FinalFitness, len(r.Selections), r.Stop)
 		}
 	}
@@ -213,7 +213,7 @@ func TestCancelSavesAPartialResult(t *testing.T) {
 	if !errors.Is(err, cli.ErrCanceled) {
 		t.Fatalf("error %v", err)
 	}
-	if r := saved(t, dir, "*.partial.json"); r.Stop != evolve.StopCanceled || len(r.Selections) == 0 {
+	if r := saved(t, dir, "*.partial.json"); r.Stop != string(evolve.StopCanceled) || len(r.Selections) == 0 {
 		t.Errorf("stopped by %s after %d rounds", r.Stop, len(r.Selections))
 	}
 }
@@ -285,7 +285,7 @@ func TestResume(t *testing.T) {
 		}
 		want, got := saved(t, whole, "*.json"), saved(t, dir, "*.json")
 		if !slices.Equal(want.Selections, got.Selections) || !slices.Equal(want.Rewards, got.Rewards) ||
-			got.Stop != evolve.StopBudget {
+			got.Stop != string(evolve.StopBudget) {
 			t.Errorf("resumed: %v with %v, want %v with %v", got.Selections, got.Rewards, want.Selections, want.Rewards)
 		}
 	}
@@ -345,7 +345,7 @@ func TestDeadEndpointSavesWhatThereIs(t *testing.T) {
 	if err == nil || errors.As(err, &usage) || !strings.Contains(err.Error(), url) {
 		t.Errorf("error %v, want one that names %s", err, url)
 	}
-	if r := saved(t, dir, "*.partial.json"); r.Stop != evolve.StopError || r.FinalFitness < 0.364 {
+	if r := saved(t, dir, "*.partial.json"); r.Stop != string(evolve.StopError) || r.FinalFitness < 0.364 {
 		t.Errorf("stopped by %s at %v", r.Stop, r.FinalFitness)
 	}
 }
@@ -355,11 +355,11 @@ func TestDeadEndpointSavesWhatThereIs(t *testing.T) {
 func TestPaperProtocol(t *testing.T) {
 	const ucb = "UCB1(c=1.4142135623730951)"
 	for flags, want := range map[string]struct {
-		seeds  []uint32
+		seeds  []int64
 		policy string
 	}{
-		"--strict": {[]uint32{40, 41}, ucb},
-		"":         {[]uint32{evolve.ArmSeed(40, 0), evolve.ArmSeed(40, 1)}, "Rescale(" + ucb + ")"},
+		"--strict": {[]int64{40, 41}, ucb},
+		"":         {[]int64{int64(evolve.ArmSeed(40, 0)), int64(evolve.ArmSeed(40, 1))}, "Rescale(" + ucb + ")"},
 	} {
 		dir := t.TempDir()
 		args := "--T 3 --N 2 --n-arms 2 --breadth fixed --offline-latency 0 --algo ucb --output " + dir + " " + flags
@@ -368,7 +368,7 @@ func TestPaperProtocol(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := saved(t, dir, "ucb_C6_T3_K2_seed0.json")
-			if !slices.Equal(r.ArmSeeds, want.seeds) || r.ArmResults[1].Seed != int64(want.seeds[1]) || r.Policy != want.policy {
+			if !slices.Equal(r.ArmSeeds, want.seeds) || r.ArmResults[1].Seed != want.seeds[1] || r.Policy != want.policy {
 				t.Errorf("%s%s: seeds %v of %s, want %v of %s", flags, again, r.ArmSeeds, r.Policy, want.seeds, want.policy)
 			}
 		}

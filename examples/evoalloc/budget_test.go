@@ -42,10 +42,10 @@ func TestBudgetsEndRuns(t *testing.T) {
 			t.Errorf("%s: the summary has money where there is no price, or none where there is one: %s", tt.flags, printed)
 		}
 		first := saved(t, dir, "challenge_*.json")
-		if first.Stop == evolve.StopTarget && tt.limit == "Target" {
+		if first.Stop == string(evolve.StopTarget) && tt.limit == "Target" {
 			continue
 		}
-		if first.Stop != evolve.StopBudget || first.Limit != tt.limit || first.FLOPs.WorstCase.OK >= 480 {
+		if first.Stop != string(evolve.StopBudget) || first.Limit != tt.limit || first.FLOPs.WorstCase.OK >= 480 {
 			t.Errorf("%s: stopped by %s (%s) after %d calls", tt.flags, first.Stop, first.Limit, first.FLOPs.WorstCase.OK)
 		}
 		if tt.more == "" {

@@ -57,8 +57,8 @@ func TestEvolvesFolders(t *testing.T) {
 		{"mixture", ".best.json", "no combined_score; data in place of a program, whose name is not the report's"},
 	} {
 		r, program := evolved(t, tt.dir, tt.best)
-		if r.Trajectory[0].BestFitness <= 0 || r.FinalFitness <= r.Trajectory[0].BestFitness {
-			t.Errorf("%s: from %v to %v: %s", tt.dir, r.Trajectory[0].BestFitness, r.FinalFitness, tt.reason)
+		if *r.Trajectory[0].BestFitness <= 0 || r.FinalFitness <= *r.Trajectory[0].BestFitness {
+			t.Errorf("%s: from %v to %v: %s", tt.dir, *r.Trajectory[0].BestFitness, r.FinalFitness, tt.reason)
 		}
 		initial, _ := filepath.Glob(filepath.Join(testdata, tt.dir, "initial*"))
 		before, err := os.ReadFile(initial[0])

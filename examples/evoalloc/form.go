@@ -6,6 +6,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -30,7 +31,7 @@ func (s search) form(t task.Task, spec llm.Model, asked []llm.Model, policy band
 
 // keeps notes whether the parent stays at a tie, or the searches have rules of their own.
 func (f *form) keeps(parent bool) {
-	ties := report.TiesTaken
+	ties := result.TiesTaken
 	if parent {
 		ties = ""
 	}
@@ -51,21 +52,21 @@ func (f form) path() string {
 // A resultFile is a result's file, and its part in the summary.
 type resultFile struct {
 	body     any // a *report.Greedy or a *report.Bandit
-	heldOut  **report.HeldOut
-	searches []report.Search
-	cost     report.Cost
-	ledgers  report.Ledgers
+	heldOut  **result.HeldOut
+	searches []result.Search
+	cost     result.Cost
+	ledgers  result.Totals
 }
 
 func (f form) report(r *evolve.Result) resultFile {
 	if f.several == nil {
 		g := report.NewGreedy(r, f.one, f.seed)
-		return resultFile{&g, &g.HeldOut, []report.Search{g.Search}, g.FLOPs, g.Ledgers}
+		return resultFile{&g, &g.HeldOut, []result.Search{g.Search}, g.FLOPs, g.Totals}
 	}
 	b := report.NewBandit(r, *f.several)
-	var searches []report.Search
+	var searches []result.Search
 	for _, arm := range b.ArmResults {
 		searches = append(searches, arm.Search)
 	}
-	return resultFile{&b, &b.HeldOut, searches, b.FLOPs, b.Ledgers}
+	return resultFile{&b, &b.HeldOut, searches, b.FLOPs, b.Totals}
 }

@@ -30,9 +30,9 @@ func TestGreedySavesItsResult(t *testing.T) {
 		if err := json.Unmarshal(data, &r); err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Trajectory) != 5 || r.Trajectory[0].BestFitness < start-1e-6 || r.Trajectory[0].BestFitness > start+1e-6 ||
+		if len(r.Trajectory) != 5 || *r.Trajectory[0].BestFitness < start-1e-6 || *r.Trajectory[0].BestFitness > start+1e-6 ||
 			r.FinalFitness <= start {
-			t.Errorf("%s: %d rows from %v to %v", task, len(r.Trajectory), r.Trajectory[0].BestFitness, r.FinalFitness)
+			t.Errorf("%s: %d rows from %v to %v", task, len(r.Trajectory), *r.Trajectory[0].BestFitness, r.FinalFitness)
 		}
 	}
 }
@@ -74,8 +74,8 @@ func TestBreadthsOfGreedy(t *testing.T) {
 		calls := 0
 		for _, row := range r.Trajectory[1:] {
 			calls += row.Width
-			if row.Width < 1 || row.Width > 16 || row.Count != row.Width {
-				t.Errorf("%s: a generation of %d children of %d", breadth, row.Count, row.Width)
+			if row.Width < 1 || row.Width > 16 || *row.Count != row.Width {
+				t.Errorf("%s: a generation of %d children of %d", breadth, *row.Count, row.Width)
 			}
 		}
 		if calls != 64 || len(r.Trajectory) < 6 || !strings.HasPrefix(strings.ToLower(r.Breadth), breadth) {

@@ -51,7 +51,7 @@ func TestSeveralModels(t *testing.T) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
-	small, large := r.Ledgers["model"]["small"], r.Ledgers["model"]["large"]
+	small, large := r.Totals["model"]["small"], r.Totals["model"]["large"]
 	if small.Calls != idle.Stats().Calls || large.Calls != good.Stats().Calls || small.Calls+large.Calls != 120 {
 		t.Errorf("calls %d and %d, the servers had %d and %d", small.Calls, large.Calls, idle.Stats().Calls,
 			good.Stats().Calls)

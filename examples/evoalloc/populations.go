@@ -12,10 +12,11 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/evolve/population/tune"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/peers"
 	"github.com/evoalloc/evoalloc/examples/internal/standin"
@@ -183,7 +184,7 @@ func runPopulations(ctx context.Context, args []string) error {
 		ties: !p.Noisy && !slices.ContainsFunc(p.like, ownTies),
 		kind: kinds[0], seed: p.Seed, algo: p.policy, budget: evolve.Budget{TuneEvaluations: p.tune + p.agent.tuned()},
 		head: generationHead, row: generationRow,
-		tables: func(r *evolve.Result, searches []report.Search) {
+		tables: func(r *evolve.Result, searches []result.Search) {
 			if p.portfolio {
 				printArms("search", kinds, r, searches)
 			}
@@ -272,8 +273,8 @@ func printIdle(kinds []string, r *evolve.Result) {
 }
 
 // printOperators prints the yield and the cost of each operator, with calls beside the children in parentheses.
-func printOperators(kinds []string, searches []report.Search) {
-	tokens := func(t report.Tokens) string { return fmt.Sprint(t.Prompt + t.Completion) }
+func printOperators(kinds []string, searches []result.Search) {
+	tokens := func(t history.Tokens) string { return fmt.Sprint(t.Prompt + t.Completion) }
 	var rows [][]string
 	for i, s := range searches {
 		for _, name := range slices.Sorted(maps.Keys(s.Operators)) {

@@ -103,7 +103,7 @@ func TestLike(t *testing.T) {
 		for _, u := range r.Uses {
 			calls += u.Calls
 		}
-		if r.Kind != name || r.Stop != evolve.StopBudget || r.FLOPs.WorstCase.OK != 12 || r.FinalFitness < 0.3641 {
+		if r.Kind != name || r.Stop != string(evolve.StopBudget) || r.FLOPs.WorstCase.OK != 12 || r.FinalFitness < 0.3641 {
 			t.Errorf("%s: %q stops by %s after %d calls at %v", name, r.Kind, r.Stop, r.FLOPs.WorstCase.OK, r.FinalFitness)
 		}
 		if calls != 12 && name != "greedy" { // whose children have no operator
@@ -114,7 +114,10 @@ func TestLike(t *testing.T) {
 
 // A portfolio's result names its arms.
 func TestPortfolio(t *testing.T) {
-	seeds := []uint32{evolve.ArmSeed(40, 0), evolve.ArmSeed(40, 1), evolve.ArmSeed(40, 2), evolve.ArmSeed(40, 3)}
+	var seeds []int64
+	for i := range 4 {
+		seeds = append(seeds, int64(evolve.ArmSeed(40, i)))
+	}
 	for policy, path := range map[string]string{
 		"ei":      "portfolio/cp/offline/ei_C32_T8_K4_seed0.json",
 		"halving": "portfolio/cp/offline/halving_C32_T8_K4_seed0.json",

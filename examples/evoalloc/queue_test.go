@@ -47,7 +47,7 @@ func TestRunThroughAQueue(t *testing.T) {
 		}
 		for _, arm := range saved(t, dir, "*.json").ArmResults {
 			for _, row := range arm.Trajectory {
-				scores[i] = append(scores[i], row.BestFitness)
+				scores[i] = append(scores[i], *row.BestFitness)
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func TestResumeThroughAQueue(t *testing.T) {
 		}
 		got := saved(t, again[strings.LastIndex(again, " ")+1:], "*.json")
 		if !slices.Equal(want.Selections, got.Selections) || !slices.Equal(want.Rewards, got.Rewards) ||
-			got.FinalFitness != want.FinalFitness || got.Stop != evolve.StopBudget {
+			got.FinalFitness != want.FinalFitness || got.Stop != string(evolve.StopBudget) {
 			t.Errorf("begun with%s and resumed with%s: %v with %v, want %v with %v", tt.before, tt.after, got.Selections,
 				got.Rewards, want.Selections, want.Rewards)
 		}

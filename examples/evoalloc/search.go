@@ -8,7 +8,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/examples/internal/open"
 	"github.com/evoalloc/evoalloc/examples/internal/remote"
@@ -43,7 +43,7 @@ type search struct {
 	head string
 	row  func(evolve.Event) string
 	// tables prints this command's part of the summary, before the common part.
-	tables func(r *evolve.Result, searches []report.Search)
+	tables func(r *evolve.Result, searches []result.Search)
 }
 
 // An allocation is a bandit over searches.

@@ -111,7 +111,7 @@ func TestHeldOutGoesOn(t *testing.T) {
 	}{{syscall.SIGKILL, 1}, {syscall.SIGINT, 0}, {syscall.SIGHUP, 0}} {
 		dir := t.TempDir()
 		status, printed, before := signaled(t, args, dir, all-2, tt.signal, tt.lost == 0)
-		if r := only(t, dir); r.Stop != evolve.StopBudget || r.HeldOut != nil {
+		if r := only(t, dir); r.Stop != string(evolve.StopBudget) || r.HeldOut != nil {
 			t.Errorf("%v: the result before the end: %s, held out %+v", tt.signal, r.Stop, r.HeldOut)
 		}
 		asked := "to score held-out cases asked 5 calls"
@@ -171,7 +171,7 @@ func TestNobodyReads(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the run ends with %v", err)
 	}
-	if r := only(t, dir); r.Stop != evolve.StopBudget {
+	if r := only(t, dir); r.Stop != string(evolve.StopBudget) {
 		t.Errorf("it stopped by %s", r.Stop)
 	}
 }
@@ -189,7 +189,7 @@ func TestHangup(t *testing.T) {
 		if status != want {
 			t.Errorf("heard %v: status %d, want %d:\n%s", hup, status, want, printed)
 		}
-		if r := only(t, dir); (r.Stop == evolve.StopCanceled) != hup {
+		if r := only(t, dir); (r.Stop == string(evolve.StopCanceled)) != hup {
 			t.Errorf("heard %v: the result's run stopped by %s", hup, r.Stop)
 		}
 	}

@@ -59,8 +59,8 @@ func TestText(t *testing.T) {
 	switch h := r.HeldOut; {
 	case h == nil || h.Gap == nil || h.Cases != 20:
 		t.Errorf("held out: %+v", h)
-	case r.Trajectory[0].BestFitness > 0.2 || r.FinalFitness < 0.8 || h.Score < 0.7 || h.Note != "":
-		t.Errorf("from %v to %v, and %v on cases held out: %s", r.Trajectory[0].BestFitness, r.FinalFitness, h.Score, h.Note)
+	case *r.Trajectory[0].BestFitness > 0.2 || r.FinalFitness < 0.8 || h.Score < 0.7 || h.Note != "":
+		t.Errorf("from %v to %v, and %v on cases held out: %s", *r.Trajectory[0].BestFitness, r.FinalFitness, h.Score, h.Note)
 	case r.Uses["evaluation"].Calls == 0 || h.Use.Calls != 20 || !strings.Contains(printed, "held out: "):
 		t.Errorf("%+v calls, and %+v for cases held out:\n%s", r.Uses, h.Use, printed)
 	}
@@ -182,9 +182,9 @@ func TestOwnCases(t *testing.T) {
 	if err := os.WriteFile(prompt, []byte(dues.Initial), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if r, _ := ranText(t, "--cases "+cases+" --prompt "+prompt); r.Trajectory[0].BestFitness != 1 || r.HeldOut == nil ||
+	if r, _ := ranText(t, "--cases "+cases+" --prompt "+prompt); *r.Trajectory[0].BestFitness != 1 || r.HeldOut == nil ||
 		r.HeldOut.Score != 1 {
-		t.Errorf("the initial prompt has %v, and held out %+v", r.Trajectory[0].BestFitness, r.HeldOut)
+		t.Errorf("the initial prompt has %v, and held out %+v", *r.Trajectory[0].BestFitness, r.HeldOut)
 	}
 	if noPython {
 		notrun.Skip(t)
@@ -198,9 +198,9 @@ func TestOwnCases(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r, _ := ranText(t, "--cases "+cases+" --scorer "+dir); r.Trajectory[0].BestFitness != 0.5 ||
+	if r, _ := ranText(t, "--cases "+cases+" --scorer "+dir); *r.Trajectory[0].BestFitness != 0.5 ||
 		r.HeldOut.Score != 0.5 {
-		t.Errorf("by the folder the initial prompt has %v, and held out %+v", r.Trajectory[0].BestFitness, r.HeldOut)
+		t.Errorf("by the folder the initial prompt has %v, and held out %+v", *r.Trajectory[0].BestFitness, r.HeldOut)
 	}
 }
 

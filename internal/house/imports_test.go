@@ -21,11 +21,11 @@ var floors = [][]string{
 	{"evolve/internal/fault", "evolve/internal/intake", "evolve/journal"},
 	{"evolve/history", "evolve/internal/ledger",
 		"evolve/internal/memory"}, // what happened in a run; what it spends and remembers
-	{"evolve/internal/costs", "evolve/internal/step"}, // what a call of each arm comes to; what a step asks
+	{"evolve/internal/costs", "evolve/internal/step", "evolve/result"}, // what a call of each arm comes to; what a step asks
 	{"evolve"},
 	{"evolve/population", "evolve/breadth"}, // searches, and what they are made of
 	{"evolve/population/*", "evolve/presets", "evolve/agent"},
-	{"evolve/report", "evolve/lineage", "evolve/analysis", "evolve/replay"}, // readings of a run
+	{"evolve/report", "evolve/analysis", "evolve/replay"}, // readings of a run
 	{"evolve/view", "evolve/analysis/*", "evolve/sweep"},
 	{"examples", "examples/*"}, // programs, which have an order of their own
 }
@@ -104,24 +104,25 @@ var core = map[string][]string{
 	"flops": {"golang.org/x/sync", "/internal/", "/llm"},
 	"evolve": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
 		"/bandit/internal/", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
-	"evolve/history": {"golang.org/x/sync", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/",
+	"evolve/history": {"golang.org/x/sync", "golang.org/x/tools/txtar", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/",
 		"/evolve/books", "/evolve/journal"},
-	"evolve/analysis": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/evolve/internal/",
-		"/evolve/books"},
+	"evolve/analysis": {"github.com/go-json-experiment/json", "golang.org/x/sync", "golang.org/x/tools/txtar",
+		"gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/books",
+		"/evolve/journal", "/evolve/history", "/evolve/result"},
 	"evolve/breadth": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
 		"/bandit/internal/", "/flops", "/evolve", "/evolve/internal/", "/evolve/books", "/evolve/journal"},
-	"evolve/lineage": {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "/internal/", "/llm", "/eval",
-		"/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
-	"evolve/population": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+	"evolve/result": {"github.com/go-json-experiment/json", "golang.org/x/sync", "golang.org/x/tools/txtar", "/internal/",
+		"/llm", "/eval", "/flops", "/evolve/internal/", "/evolve/books", "/evolve/journal", "/evolve/history"},
+	"evolve/population": {"golang.org/x/sync", "golang.org/x/tools/txtar", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
 		"/bandit/internal/", "/flops", "/evolve", "/evolve/"},
-	"evolve/report": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+	"evolve/report": {"github.com/go-json-experiment/json", "golang.org/x/sync", "golang.org/x/tools/txtar", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
 		"/bandit/internal/", "/flops", "/evolve", "/evolve/"},
-	"evolve/population/tune": {"golang.org/x/sync", "gonum.org/v1/gonum",
+	"evolve/population/tune": {"golang.org/x/sync", "golang.org/x/tools/txtar", "gonum.org/v1/gonum",
 		"/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 	"evolve/view": {"golang.org/x/sync", "golang.org/x/sys", "golang.org/x/tools", "gonum.org/v1/gonum",
-		"github.com/alecthomas/chroma/v2", "github.com/dlclark/regexp2/v2", "github.com/aymanbagabas/go-udiff",
+		"github.com/alecthomas/chroma/v2", "github.com/go-json-experiment/json", "github.com/dlclark/regexp2/v2", "github.com/aymanbagabas/go-udiff",
 		"/internal/", "/llm", "/eval", "/task", "/bandit", "/bandit/internal/", "/flops", "/evolve", "/evolve/"},
-	"evolve/sweep": {"golang.org/x/sync", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
+	"evolve/sweep": {"github.com/go-json-experiment/json", "golang.org/x/sync", "golang.org/x/tools/txtar", "gonum.org/v1/gonum", "/internal/", "/llm", "/eval", "/task", "/bandit",
 		"/bandit/internal/", "/flops", "/evolve", "/evolve/"},
 }
 

@@ -152,9 +152,9 @@ func byKind(file report.Bandit) map[string]usage {
 	}
 	child := usage{}
 	for _, gen := range arm.Trajectory {
-		for row := range gen.Children.All() {
+		for _, row := range gen.Children {
 			for _, a := range row.Attempts {
-				child = child.plus(1, a.Usage.Prompt, a.Usage.Details.Cached, a.Usage.Completion)
+				child = child.plus(1, a.Usage.PromptTokens, a.Usage.CachedTokens, a.Usage.CompletionTokens)
 			}
 		}
 	}

@@ -131,7 +131,7 @@ func TestEqualAnsweredCalls(t *testing.T) {
 func TestRise(t *testing.T) {
 	files := []file{courseOf(2, 4, 1, "greedy", 0, 1, 2, 3), courseOf(2, 4, 2, "greedy", 0, 10, 20)}
 	spent := map[int64][]float64{1: {2, 2, 2}, 2: {3, 2}}
-	l, err := rise(options{samples: 100}, files, func(f file) []float64 { return spent[f.Run.Seed] })
+	l, err := rise(options{samples: 100}, files, func(f file) []float64 { return spent[f.Curve.Seed] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestRise(t *testing.T) {
 		}
 	}
 	spent[2] = []float64{3}
-	if l, err = rise(options{samples: 100}, files, func(f file) []float64 { return spent[f.Run.Seed] }); err != nil ||
+	if l, err = rise(options{samples: 100}, files, func(f file) []float64 { return spent[f.Curve.Seed] }); err != nil ||
 		len(l.X) > 0 {
 		t.Errorf("a run does not say what its last generation spent: %v, %v", l.X, err)
 	}

@@ -16,12 +16,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/evoalloc/evoalloc/evolve/analysis"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
 // A file is a result file and its contents.
 type file struct {
-	analysis.Run
+	analysis.Curve
 	spent
 }
 
@@ -123,11 +124,15 @@ func readFile(path string) (file, error) {
 
 // parse reads a result.
 func parse(b []byte) (file, error) {
-	r, err := analysis.Read(bytes.NewReader(b))
+	f, err := result.Read(bytes.NewReader(b))
+	if err != nil {
+		return file{}, fmt.Errorf("analysis: %w", err)
+	}
+	r, err := analysis.Of(f)
 	if err != nil {
 		return file{}, err
 	}
-	return file{r, readSpent(b, r.Arms)}, nil
+	return file{r, readSpent(f)}, nil
 }
 
 // count returns a number with its noun: "1 file", "2 files".

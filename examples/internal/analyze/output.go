@@ -17,7 +17,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	result "github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
 
@@ -241,7 +241,7 @@ func (r *report) runs() [][]string {
 		for _, s := range p.Studies {
 			for _, f := range s.files {
 				rows = append(rows, []string{name(p.Task), name(p.Model), name(s.Method), text(f.T), text(f.N), text(f.Calls()),
-					text(f.Run.Seed), text(f.Generations()),
+					text(f.Curve.Seed), text(f.Generations()),
 					text(f.AnsweredBy(f.Generations())), text(f.Best[0]), text(f.Final()), name(f.Stop),
 					name(filepath.ToSlash(f.From))})
 			}

@@ -71,7 +71,7 @@ func ended(o options, files []file) error {
 	for _, f := range files {
 		if f.Early() && !o.early {
 			return cli.Usagef("%v stopped early, after %s: resume it, move it away, or take such runs as far as they go with "+
-				"--early", f.Run, f.Reached())
+				"--early", f.Curve, f.Reached())
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestShown(t *testing.T) {
 	} {
 		s := &study{Method: "greedy", Breadths: c.breadths, deepest: map[int][]file{}}
 		for _, n := range c.breadths {
-			f := file{Run: analysis.Run{N: n, T: 1, Best: []float64{0, 0.5}}}
+			f := file{Curve: analysis.Curve{N: n, T: 1, Best: []float64{0, 0.5}}}
 			if n == c.best {
 				f.Best[1] = 0.75
 			}

@@ -1,9 +1,8 @@
 package analyze
 
 import (
-	"bytes"
-
 	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
 // spent is what a run spent by round, beside its calls, and which arms a bandit pulled. Lists begin with the first
@@ -17,14 +16,12 @@ type spent struct {
 	unknown        error // why all lists are empty
 }
 
-// readSpent reads a result that [analysis.Read] has found to be one, of a bandit over so many arms or with 0 of one
-// search.
-func readSpent(b []byte, arms int) (s spent) {
-	builder := history.NewBuilder()
-	if err := builder.AddResult(bytes.NewReader(b)); err != nil {
+// readSpent returns what the run of a result spent.
+func readSpent(f *result.Bandit) (s spent) {
+	run, err := f.History()
+	if err != nil {
 		return spent{unknown: err}
 	}
-	run := builder.Run()
 	for _, r := range run.Rounds {
 		s.flops, s.seconds, s.tokens = append(s.flops, r.Cost.FLOPs), append(s.seconds, r.Seconds),
 			append(s.tokens, r.Cost.Tokens)
@@ -33,7 +30,7 @@ func readSpent(b []byte, arms int) (s spent) {
 		s.flops[0] += run.Outside.FLOPs
 		s.tokens[0] = s.tokens[0].Plus(run.Outside.Tokens)
 	}
-	if arms == 0 {
+	if f.Alone {
 		return s
 	}
 	for _, arm := range run.Arms {

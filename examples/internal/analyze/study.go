@@ -47,9 +47,9 @@ func newStudy(o options, files []file) (*study, error) {
 	for _, of := range s.deepest {
 		s.Seeds = min(s.Seeds, len(of))
 	}
-	runs := make([]analysis.Run, len(files))
+	runs := make([]analysis.Curve, len(files))
 	for i, f := range files {
-		runs[i] = f.Run
+		runs[i] = f.Curve
 	}
 	if s.sized() {
 		if s.byCalls(); len(s.Points) == 0 {
@@ -83,7 +83,7 @@ func deepest(files []file) map[int][]file {
 		if f.Breadth != "" {
 			n = 0
 		}
-		key := search{n, f.Run.Seed}
+		key := search{n, f.Curve.Seed}
 		switch i, known := at[key]; {
 		case !known:
 			at[key] = len(all[n])

@@ -8,7 +8,7 @@ import (
 )
 
 func courseOf(t, n int, seed int64, method string, best ...float64) file {
-	return file{Run: analysis.Run{Task: "cp", Model: "m", Method: method, T: t, N: n, Seed: seed, Best: best}}
+	return file{Curve: analysis.Curve{Task: "cp", Model: "m", Method: method, T: t, N: n, Seed: seed, Best: best}}
 }
 
 // A greedy search has the scores of every smaller T. A bandit plays by how many rounds are ahead, so only runs of that

@@ -40,9 +40,9 @@ type reached struct {
 func (s *study) reach(o options) error {
 	for _, score := range o.levels {
 		for _, n := range s.Breadths {
-			var runs []analysis.Run
+			var runs []analysis.Curve
 			for _, f := range s.deepest[n] {
-				runs = append(runs, f.Run)
+				runs = append(runs, f.Curve)
 			}
 			if len(runs) < fewSeeds || !alike(runs) {
 				s.Open = append(s.Open,
@@ -77,7 +77,7 @@ func (s *study) plan() string {
 }
 
 // alike reports whether the runs have equal T and numbers of generations, or one budget that all spent.
-func alike(runs []analysis.Run) bool {
+func alike(runs []analysis.Curve) bool {
 	for _, r := range runs {
 		if r.Breadth != "" {
 			if r.Calls() != runs[0].Calls() || r.Early() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/evolve/analysis"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
 // What an interval leaves open is never said to be found.
@@ -83,9 +84,13 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestMoney(t *testing.T) {
-	s := readSpent([]byte(`{"trajectory": [{"generation": 0}, {"generation": 1, "gen_time_s": 2,
+	f, err := result.Read(strings.NewReader(`{"trajectory": [{"generation": 0}, {"generation": 1, "gen_time_s": 2,
 		"children": [{"attempts": [{"usage": null}, {"usage": {"prompt_tokens": 1000, "completion_tokens": 500}}]}, {"attempts": []}],
-		"asides": [{"attempts": [{"usage": {"prompt_tokens": 10, "completion_tokens": 20}}]}]}]}`), 0)
+		"asides": [{"attempts": [{"usage": {"prompt_tokens": 10, "completion_tokens": 20}}]}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := readSpent(f)
 	if got, want := s.dollars(1, 3), (1010.0+3*520)/1e6; len(got) != 1 || got[0] != want ||
 		!slices.Equal(s.seconds, []float64{2}) {
 		t.Errorf("%v dollars in %v seconds, want %v in 2", got, s.seconds, want)
@@ -108,9 +113,13 @@ func TestMoneyBeforeTheFirstGeneration(t *testing.T) {
 
 // A bandit's rounds are the generations of the arms that it pulled, in turn.
 func TestRounds(t *testing.T) {
-	s := readSpent([]byte(`{"selections": [1, 0, 1], "flops_per_round": [5, 6, 7], "arm_results": [
+	f, err := result.Read(strings.NewReader(`{"selections": [1, 0, 1], "flops_per_round": [5, 6, 7], "arm_results": [
 		{"trajectory": [{"best_fitness": 1}, {"best_fitness": 2, "gen_time_s": 10}]},
-		{"trajectory": [{"best_fitness": 1}, {"best_fitness": 4, "gen_time_s": 20}, {"best_fitness": 3, "gen_time_s": 30}]}]}`), 2)
+		{"trajectory": [{"best_fitness": 1}, {"best_fitness": 4, "gen_time_s": 20}, {"best_fitness": 3, "gen_time_s": 30}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := readSpent(f)
 	if !slices.Equal(s.seconds, []float64{20, 10, 30}) || !slices.Equal(s.flops, []float64{5, 6, 7}) ||
 		!slices.Equal(s.arms[1], []float64{1, 4, 4}) {
 		t.Errorf("%+v", s)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -108,7 +108,7 @@ func TestInvalidHeldOutIsPaidForOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		var body struct {
-			HeldOut *report.HeldOut `json:"held_out"`
+			HeldOut *result.HeldOut `json:"held_out"`
 		}
 		if err := f.Finish(t.Context(), Saved{Body: &body, HeldOut: &body.HeldOut}, r, nil); err != nil {
 			t.Fatal(err)

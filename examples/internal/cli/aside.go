@@ -14,7 +14,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
@@ -86,7 +86,7 @@ func (o *Options) goOnIn(path, journal string) error {
 	}
 	data, err := os.ReadFile(journal)
 	if err == nil {
-		err = report.SaveFile(path, data)
+		err = result.SaveFile(path, data)
 	}
 	if err == nil {
 		o.copied = path

@@ -8,7 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -87,7 +87,7 @@ func (d *Distrust) Audit(t task.Task) (*evolve.Audit, error) {
 }
 
 // PrintAudits prints the audits of searches.
-func PrintAudits(searches ...report.Search) {
+func PrintAudits(searches ...result.Search) {
 	for _, s := range searches {
 		if s.Audit != nil {
 			Printf("audit of seed %d: %v\n\n", s.Seed, s.Audit)

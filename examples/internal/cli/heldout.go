@@ -10,14 +10,14 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // Saved is what the file of a result says.
 type Saved struct {
 	Body    any              // written as JSON
-	HeldOut **report.HeldOut // its part that is known last
+	HeldOut **result.HeldOut // its part that is known last
 	Model   llm.Model        // what calls for held-out cases are charged as
 }
 
@@ -26,7 +26,7 @@ const heldOutEnding = ".heldout"
 
 // scoredBefore returns the held-out score of the program in the result of an earlier process, so that its calls are not
 // paid for again.
-func (f *Files) scoredBefore(best eval.Candidate) *report.HeldOut {
+func (f *Files) scoredBefore(best eval.Candidate) *result.HeldOut {
 	for _, base := range []string{f.saver.partial(), f.saver.base()} {
 		if h := f.heldOutIn(base, best); h != nil {
 			printHeldOut(h, nil)
@@ -55,7 +55,7 @@ func (f *Files) scoreHeldOut(ctx context.Context, path string, file Saved, r *ev
 	lasting, end := f.o.lasting(ctx)
 	defer end()
 	lasting = llm.WithTrace(lasting, &llm.Trace{Ask: kept.ask, Drain: ctx.Done()})
-	h, bad := report.ScoreHeldOut(lasting, f.task, r.Best, file.Model)
+	h, bad := scoreHeld(lasting, f.task, r.Best, file.Model)
 	switch {
 	case h == nil:
 		return nil
@@ -68,7 +68,7 @@ func (f *Files) scoreHeldOut(ctx context.Context, path string, file Saved, r *ev
 	printAsked(h)
 	h.Run = f.run
 	*file.HeldOut = h
-	if err := report.Save(path, file.Body); err != nil {
+	if err := result.Save(path, file.Body); err != nil {
 		return err
 	}
 	whole = bad == nil && h.Reason == "" // else another process scores again, by the answers that are kept
@@ -104,7 +104,7 @@ func (o *Options) lasting(ctx context.Context) (lasting context.Context, end fun
 
 // heldOutIn returns the held-out score in the result with this name, if it is this run's and of the same program with
 // the same score. It returns nil for a score that failed.
-func (f *Files) heldOutIn(base string, best eval.Candidate) *report.HeldOut {
+func (f *Files) heldOutIn(base string, best eval.Candidate) *result.HeldOut {
 	if f.begun {
 		return nil
 	}
@@ -121,13 +121,13 @@ func (f *Files) heldOutIn(base string, best eval.Candidate) *report.HeldOut {
 }
 
 // heldOutOf returns the held-out score in the result at path, or nil if there is none.
-func heldOutOf(path string) *report.HeldOut {
+func heldOutOf(path string) *result.HeldOut {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
 	var file struct {
-		HeldOut *report.HeldOut `json:"held_out"`
+		HeldOut *result.HeldOut `json:"held_out"`
 	}
 	if json.Unmarshal(data, &file) != nil {
 		return nil
@@ -136,7 +136,7 @@ func heldOutOf(path string) *report.HeldOut {
 }
 
 // printAsked prints what the scoring of held-out cases asked, over all processes.
-func printAsked(h *report.HeldOut) {
+func printAsked(h *result.HeldOut) {
 	if h.FLOPs == nil {
 		return
 	}
@@ -149,7 +149,7 @@ func printAsked(h *report.HeldOut) {
 }
 
 // printHeldOut prints a held-out score. err is why it could not be computed.
-func printHeldOut(h *report.HeldOut, err error) {
+func printHeldOut(h *result.HeldOut, err error) {
 	switch {
 	case err != nil:
 		Printf("held out: %s\n\n", h.Reason)
@@ -164,7 +164,7 @@ func printHeldOut(h *report.HeldOut, err error) {
 }
 
 // gapText says by how much a held-out score is below the searched one.
-func gapText(g *report.Gap) string {
+func gapText(g *result.Gap) string {
 	if g == nil {
 		return ""
 	}

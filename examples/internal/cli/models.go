@@ -13,7 +13,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/offline"
 	"github.com/evoalloc/evoalloc/llm/openai"
@@ -261,7 +261,7 @@ func (o *Options) bases(key string, specs []llm.Model) (string, error) {
 }
 
 // printModels prints the yield of each of several models, by the ledgers of the result.
-func printModels(of report.Ledgers) {
+func printModels(of result.Totals) {
 	models := of[history.ByModel]
 	if len(models) < 2 {
 		return

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/printable"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -33,7 +33,7 @@ func (o *Options) remarks(r *evolve.Result) (lines []string) {
 	if flag := raises(r.Limit); flag != "" {
 		lines = append(lines, fmt.Sprintf("--%s ended the run: with a larger one, --resume goes on where it stopped", flag))
 	}
-	endpoints := report.Count(r.EachCall).Endpoints
+	endpoints := result.Count(r.EachCall).Endpoints
 	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
 		if n := endpoints[name].OverCap; n > 0 {
 			lines = append(lines, fmt.Sprintf("%s reported more tokens than the request allows in %d of %s:"+

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 )
 
 // salvage cuts a damaged journal back to the records before the damage, and keeps the damaged file under another name.
@@ -61,7 +61,7 @@ func keep(path, kept string) error {
 	if err != nil {
 		return err
 	}
-	return report.SaveFile(kept, data)
+	return result.SaveFile(kept, data)
 }
 
 // unusedName returns the path of a file that does not exist yet, in the journal's folder. It does not end in .journal,

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -27,7 +27,7 @@ func newSaver(output, rel string, t task.Task) (saver, error) {
 	}
 	for _, base := range []string{s.base(), s.partial()} {
 		for _, ext := range s.endings() {
-			if err := report.CheckWritable(base + ext); err != nil {
+			if err := result.CheckWritable(base + ext); err != nil {
 				return s, &UsageError{fmt.Errorf("--output %s: %w", output, err)}
 			}
 		}
@@ -71,10 +71,10 @@ func (s saver) save(file any, r *evolve.Result) (saved bool, err error) {
 			return false, nil
 		}
 	}
-	if err := report.Save(base+".json", file); err != nil {
+	if err := result.Save(base+".json", file); err != nil {
 		return false, err
 	}
-	if err := report.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
+	if err := result.SaveFile(base+s.ext, []byte(r.Best.Program)); err != nil {
 		return false, err
 	}
 	if !unfinished(r) { // what an earlier incarnation left unfinished is whole now
@@ -83,5 +83,5 @@ func (s saver) save(file any, r *evolve.Result) (saved bool, err error) {
 		}
 	}
 	Printf("result       %s\nbest program %s\n", base+".json", base+s.ext)
-	return true, saveDiff(s.task, base+patchEnding, r.Best.Program, report.SaveFile)
+	return true, saveDiff(s.task, base+patchEnding, r.Best.Program, result.SaveFile)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/llm/pool"
@@ -16,12 +17,12 @@ import (
 
 // Summarize prints how the run ended, what it cost (f, and money if all models that were asked have prices), what each
 // of several models brought, and if model is a pool, which replica answered how much.
-func (o *Options) Summarize(model llm.LLM, asked []llm.Model, r *evolve.Result, f report.Cost, by report.Ledgers) {
+func (o *Options) Summarize(model llm.LLM, asked []llm.Model, r *evolve.Result, f result.Cost, by result.Totals) {
 	Printf("\n%s", inFlags(report.Summary(r, charged(asked, f.Active)...)))
 	Printf("%s\n\n", o.breadthOf(r))
 	printFLOPs(f)
 	printModels(by)
-	for _, line := range report.WithoutTolerance(r.Best.Result) {
+	for _, line := range result.WithoutTolerance(r.Best.Result) {
 		Printf("tolerance: %s\n\n", line)
 	}
 	for _, line := range o.remarks(r) {
@@ -43,7 +44,7 @@ func charged(asked []llm.Model, active int64) []llm.Model {
 }
 
 // printFLOPs prints what a run cost by each rule for calls without usage, if the rules differ.
-func printFLOPs(f report.Cost) {
+func printFLOPs(f result.Cost) {
 	all := f.Summaries()
 	if !slices.ContainsFunc(all, func(s flops.Summary) bool { return s.TotalFLOPs != all[0].TotalFLOPs }) {
 		return

@@ -9,7 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -33,7 +33,7 @@ func TestSummaryOfReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := runtest.Output(t, func() {
-			(&Options{T: 1, N: 1}).Summarize(model, nil, &evolve.Result{}, report.Cost{}, nil)
+			(&Options{T: 1, N: 1}).Summarize(model, nil, &evolve.Result{}, result.Cost{}, nil)
 		})
 		for _, base := range strings.Split(tt.bases, ",") {
 			if said, several := strings.Contains(got, base), strings.Contains(tt.bases, ","); said != several {
@@ -64,7 +64,7 @@ func TestHeldOutCallsAreTold(t *testing.T) {
 // scoreHeldOut scores best as that of a run without a journal.
 func scoreHeldOut(t *testing.T, ctx context.Context, of task.Task, best eval.Candidate) {
 	t.Helper()
-	var h *report.HeldOut
+	var h *result.HeldOut
 	f := &Files{task: of, begun: true, o: &Options{}}
 	file := Saved{Body: map[string]int{}, HeldOut: &h}
 	if err := f.scoreHeldOut(ctx, filepath.Join(t.TempDir(), "r.json"), file, &evolve.Result{Best: best}); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 )
 
@@ -30,7 +30,7 @@ func TestHostileTextOnATerminal(t *testing.T) {
 		{"the same at the end", func() {
 			r := &evolve.Result{Stop: evolve.StopBudget, Arms: []evolve.ArmResult{{Generations: []evolve.Generation{
 				{Children: []evolve.Child{{Candidate: eval.Candidate{Result: eval.Result{Reason: hostile}}}}}}}}}
-			(&Options{T: 1, N: 1}).Summarize(nil, nil, r, report.Cost{}, nil)
+			(&Options{T: 1, N: 1}).Summarize(nil, nil, r, result.Cost{}, nil)
 		}},
 		{"a line of progress", func() {
 			p := (&Options{T: 1, N: 1}).NewProgress(context.Background(), "", nil)

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/evolve/view"
 )
 
@@ -93,7 +93,7 @@ func SaveReport(path string, page view.Page) error {
 	if err := view.Report(&b, page); err != nil {
 		return err
 	}
-	if err := report.SaveFile(path, b.Bytes()); err != nil {
+	if err := result.SaveFile(path, b.Bytes()); err != nil {
 		return err
 	}
 	Printf("report       %s\n", path)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/evoalloc/evoalloc/evolve/lineage"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 )
 
@@ -63,7 +63,7 @@ func (o *options) validate() error {
 		o.file = beside(o.journal)
 	}
 	// An empty run is refused for its file's name before it is refused for being empty.
-	if err := new(lineage.Run).WriteGit(io.Discard, o.file); !errors.Is(err, lineage.ErrNoProgram) {
+	if err := new(history.Lineage).WriteGit(io.Discard, o.file); !errors.Is(err, history.ErrNoProgram) {
 		return cli.Usagef("--file: %w", err)
 	}
 	return nil

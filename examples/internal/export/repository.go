@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/evolve/lineage"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/printable"
 )
@@ -33,7 +33,7 @@ func vacant(dir string) error {
 
 // repository writes the run as a new repository and says what it has. The repository is made beside its place and moved
 // there when it is whole, so that nothing half made is left under its name.
-func (o options) repository(ctx context.Context, stdout io.Writer, r *lineage.Run) error {
+func (o options) repository(ctx context.Context, stdout io.Writer, r *history.Lineage) error {
 	into, err := filepath.Abs(o.into) // the scratch folder is beside it, also if it is the current one
 	if err != nil {
 		return &cli.UsageError{Err: err}
@@ -47,15 +47,14 @@ func (o options) repository(ctx context.Context, stdout io.Writer, r *lineage.Ru
 		return &cli.UsageError{Err: err}
 	}
 	made := filepath.Join(scratch, "repository") // made by git, with the mode that the user's folders have
-	kept := r.Without(func(c lineage.Candidate) bool { return c.Program == "" })
-	err = o.fill(ctx, made, kept)
+	err = o.fill(ctx, made, r)
 	if err == nil {
 		err = move(made, into)
 	}
 	if err := errors.Join(err, os.RemoveAll(scratch)); err != nil {
 		return err
 	}
-	o.say(stdout, kept, len(r.Candidates)-len(kept.Candidates))
+	o.say(stdout, r)
 	return nil
 }
 
@@ -73,7 +72,7 @@ func move(from, to string) error {
 }
 
 // fill makes the repository.
-func (o options) fill(ctx context.Context, dir string, r *lineage.Run) error {
+func (o options) fill(ctx context.Context, dir string, r *history.Lineage) error {
 	if err := git(ctx, nil, "init", "--quiet", dir); err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (o options) fill(ctx context.Context, dir string, r *lineage.Run) error {
 		}
 	}
 	err := git(ctx, stream, "-C", dir, "fast-import", "--quiet")
-	if errors.Is(err, lineage.ErrNoProgram) || errors.Is(err, lineage.ErrBase) {
+	if errors.Is(err, history.ErrNoProgram) || errors.Is(err, history.ErrBase) {
 		return cli.Usagef("%w", err)
 	}
 	if err != nil {
@@ -122,15 +121,19 @@ func asTheyAre(dir string) error {
 }
 
 // say says what the repository has, and how to look at it.
-func (o options) say(stdout io.Writer, r *lineage.Run, left int) {
-	merges := 0
+func (o options) say(stdout io.Writer, r *history.Lineage) {
+	kept, left, merges := 0, 0, 0
 	for _, c := range r.Candidates {
-		if len(c.Parents) > 1 {
+		switch {
+		case c.Program == "":
+			left++
+			continue
+		case len(c.Parents) > 1:
 			merges++
 		}
+		kept++
 	}
-	fmt.Fprintf(stdout, "%s has %s, of which %d have several parents\n", o.into, count(len(r.Candidates), "candidate"),
-		merges)
+	fmt.Fprintf(stdout, "%s has %s, of which %d have several parents\n", o.into, count(kept, "candidate"), merges)
 	if left > 0 {
 		fmt.Fprintf(stdout, "%s without a program left out\n", count(left, "candidate"))
 	}

@@ -6,7 +6,7 @@
 //	git -C lineage log --graph --oneline best
 //	evoalloc export --format jsonl -o lineage.jsonl results/bandit/cp/offline/NAME.journal
 //
-// What a program of your own does is here: lineage.Read, and a method for each form.
+// What a program of your own does is here: history.ReadLineage, and a method for each form.
 package export
 
 import (
@@ -16,12 +16,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 
-	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/lineage"
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/history"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
@@ -47,39 +44,25 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // read returns the journal's run, the last if there are several.
-func read(o options) (*lineage.Run, error) {
-	runs, err := lineage.Read(o.journal)
+func read(o options) (*history.Lineage, error) {
+	l, err := history.ReadLineage(o.journal)
 	var damage *wal.DamageError
-	if errors.As(err, &damage) {
-		fmt.Fprintf(cli.Stderr(), "%v: what stands before that is exported\n", err)
-		runs, err = readSound(o.journal)
-	}
 	var unread *fs.PathError
 	switch {
+	case errors.As(err, &damage) && l != nil:
+		fmt.Fprintf(cli.Stderr(), "%v: what stands before that is exported\n", err)
 	case errors.As(err, &unread):
 		return nil, &cli.UsageError{Err: err}
 	case err != nil:
 		return nil, err
-	case len(runs) == 0:
+	}
+	switch {
+	case l.Runs == 0:
 		return nil, cli.Usagef("%s has no run yet", o.journal)
-	case len(runs) > 1:
-		fmt.Fprintf(cli.Stderr(), "%s has %d runs: the last is exported\n", o.journal, len(runs))
+	case l.Runs > 1:
+		fmt.Fprintf(cli.Stderr(), "%s has %d runs: the last is exported\n", o.journal, l.Runs)
 	}
-	return runs[len(runs)-1], nil
-}
-
-// readSound reads the runs of a damaged journal up to the damage.
-func readSound(path string) (runs []*lineage.Run, err error) {
-	dir, err := os.MkdirTemp("", "evoalloc-export-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	sound := filepath.Join(dir, filepath.Base(path))
-	if _, _, err := journal.Salvage(path, sound); err != nil {
-		return nil, err
-	}
-	return lineage.Read(sound)
+	return l, nil
 }
 
 // write writes to the file of -o, or prints. What is printed is cleaned piece by piece, so it is one piece: a character
@@ -90,7 +73,7 @@ func (o options) write(stdout io.Writer, form func(io.Writer) error) error {
 		return err
 	}
 	if o.out != "" {
-		return report.SaveFile(o.out, b.Bytes())
+		return result.SaveFile(o.out, b.Bytes())
 	}
 	_, err := stdout.Write(b.Bytes())
 	return err

@@ -17,8 +17,8 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval/js"
 	"github.com/evoalloc/evoalloc/evolve"
+	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
-	"github.com/evoalloc/evoalloc/evolve/lineage"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm/offline"
@@ -189,13 +189,13 @@ func TestFiles(t *testing.T) {
 
 func TestSeveralRuns(t *testing.T) {
 	path, _ := saved(t, twice)
-	runs, err := lineage.Read(path)
-	if err != nil || len(runs) != 2 {
-		t.Fatalf("%d runs, %v", len(runs), err)
+	l, err := history.ReadLineage(path)
+	if err != nil || l.Runs != 2 {
+		t.Fatalf("%+v, %v", l, err)
 	}
 	var last bytes.Buffer
 	got, err := export(t, "--format", "jsonl", path)
-	if err = errors.Join(err, runs[1].WriteJSONL(&last)); err != nil || got != last.String() {
+	if err = errors.Join(err, l.WriteJSONL(&last)); err != nil || got != last.String() {
 		t.Errorf("%v: %.100s, want the last: %.100s", err, got, last.String())
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evoalloc/evoalloc/evolve/report"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/examples/internal/analyze"
 	"github.com/evoalloc/evoalloc/examples/internal/cli"
@@ -224,7 +224,7 @@ func (b *builder) save(path string) error {
 	if err := view.Report(&page, b.page); err != nil {
 		return err
 	}
-	if err := report.SaveFile(path, page.Bytes()); err != nil {
+	if err := result.SaveFile(path, page.Bytes()); err != nil {
 		if unwritten := (*fs.PathError)(nil); errors.As(err, &unwritten) {
 			return &cli.UsageError{Err: err}
 		}

@@ -42,7 +42,7 @@ type spent struct {
 	cost  float64
 }
 
-func groupOf(r sweep.Run) group { return group{r.Task, r.Model, r.Method, r.N} }
+func groupOf(r sweep.Trial) group { return group{r.Task, r.Model, r.Method, r.N} }
 
 func (g group) String() string { return fmt.Sprintf("%s %s %s N=%d", g.task, g.model, g.method, g.n) }
 
