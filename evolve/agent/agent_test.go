@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
@@ -23,6 +24,7 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/evolve/result"
 	"github.com/evoalloc/evoalloc/evolve/view"
 	"github.com/evoalloc/evoalloc/internal/runtest"
 	"github.com/evoalloc/evoalloc/llm"
@@ -381,11 +383,23 @@ func TestHistory(t *testing.T) {
 	}
 	calls := 0
 	var was *history.Totals
-	for _, name := range []string{"run.journal", "result.json"} {
-		r, err := history.Read(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+	told, err := history.Read(filepath.Join(dir, "run.journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := result.Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := file.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]*history.Run{"run.journal": told, "result.json": held} {
 		for _, of := range r.Totals().By(history.ByOperator) {
 			if of.Name != "agent" {
 				continue

@@ -216,7 +216,9 @@ func (l Lifts) SD() float64 {
 }
 
 // SE returns the standard error of the mean, 0 of fewer than two or if it is not finite.
-func (l Lifts) SE() float64 { return l.SD() / math.Sqrt(float64(max(l.N, 1))) }
+func (l Lifts) SE() float64 {
+	return finite(math.Sqrt(l.about / float64(max(l.N-1, 1)) / float64(max(l.N, 1))))
+}
 
 // In returns the mean in standard deviations of all lifts of the run, 0 if these have none.
 func (l Lifts) In(all Lifts) float64 {
