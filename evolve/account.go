@@ -8,7 +8,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/costs"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
@@ -28,13 +27,13 @@ type account struct {
 	evalTime  time.Duration // that the evaluations took that were counted
 	judged    int           // calls that these made of models, as far as they were answered
 	tuned     []int         // tune evaluations, by arm
-	costs     *costs.Learner
+	costs     *allocation.Learner
 }
 
 func newAccount(arms []Arm) account {
 	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool),
 		evaluated: make(map[record.Key]bool), asked: make(map[*memory.Asked]bool),
-		tuned: make([]int, len(arms)), costs: costs.New(len(arms))}
+		tuned: make([]int, len(arms)), costs: allocation.NewLearner(len(arms))}
 	for i, arm := range arms {
 		a.begin(i, arm.Best())
 	}

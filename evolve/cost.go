@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/evolve/internal/costs"
+	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 )
 
@@ -27,7 +27,7 @@ func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, 
 // costs returns what a call of each arm is expected to cost, as [bandit.Round.Costs] has it, in the unit of the limit
 // of which the largest share is spent: of those that one call may use up more of than another, in the order of the
 // table. It returns nil without such a limit, or where most is spent of one that every call uses up alike.
-func (b Budget) costs(l *costs.Learner) []float64 {
+func (b Budget) costs(l *allocation.Learner) []float64 {
 	spent := l.Spent()
 	var scarcest *limit
 	most := 0.0

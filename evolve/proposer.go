@@ -9,7 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/costs"
+	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/internal/stream"
@@ -59,7 +59,7 @@ func (p *proposing) gain(c Child, parent eval.Candidate) (reward float64, ok boo
 // proposing is what a Breeder knows of its proposers.
 type proposing struct {
 	player *bandit.Player
-	costs  *costs.Learner
+	costs  *allocation.Learner
 	heard  int // of the turn's lessons
 	drawn  *bandit.Pull
 	most   float64 // half of the largest gain; see gain
@@ -188,7 +188,7 @@ func (b *Breeder) newProposing() (p proposing) {
 		b.Policy = b.policy()
 		// The name is that of a time when operators alone were drawn, so that older journals go on.
 		seed, _ := stream.Seed(uint64(b.Seed), "population operator", 0)
-		p.player, p.costs = bandit.NewPlayer(b.policy(), n, seed), costs.New(n)
+		p.player, p.costs = bandit.NewPlayer(b.policy(), n, seed), allocation.NewLearner(n)
 	}
 	return p
 }

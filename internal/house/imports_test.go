@@ -21,7 +21,7 @@ var floors = [][]string{
 	{"evolve/internal/fault", "evolve/internal/intake", "evolve/journal"},
 	{"evolve/history", "evolve/internal/ledger",
 		"evolve/internal/memory"}, // what happened in a run; what it spends and remembers
-	{"evolve/internal/costs", "evolve/internal/step"}, // what a call of each arm comes to; what a step asks
+	{"evolve/internal/step"}, // what a call of each arm comes to; what a step asks
 	{"evolve"},
 	{"evolve/population", "evolve/breadth"}, // searches, and what they are made of
 	{"evolve/population/*", "evolve/agent"},
