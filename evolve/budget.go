@@ -9,7 +9,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -181,17 +181,17 @@ func (b Budget) coreLimits() allocation.Limits {
 }
 
 // newLedger returns the ledger of a run, which keeps so much of the limits for what comes when the run is over.
-func newLedger(b Budget, kept ledger.Amounts) *ledger.Ledger {
+func newLedger(b Budget, kept step.Amounts) *step.Ledger {
 	most, limited := b.stalls()
 	if !limited {
 		most = -1
 	}
-	return ledger.New(ledger.Limits{Passed: b.passed, Stalls: most, Shown: b.shown(), Prices: b.Models}, kept)
+	return step.NewLedger(step.Limits{Passed: b.passed, Stalls: most, Shown: b.shown(), Prices: b.Models}, kept)
 }
 
 // Fits returns an error unless the limits have room for this request, in the worst case at the cheapest of Models.
 func (b Budget) Fits(req llm.Request) error {
-	least := ledger.Prices(b.Models).Least(ledger.SizeOf(req))
+	least := step.Prices(b.Models).Least(step.SizeOf(req))
 	if l := limitNamed(b.passed(least)); l.Name != "" {
 		return fmt.Errorf("evolve: Budget.%s is %v: one call may cost %.6g", l.Name, l.value(b), l.Amount(least))
 	}
@@ -199,7 +199,7 @@ func (b Budget) Fits(req llm.Request) error {
 }
 
 // passed returns the first limit of the table that the amounts would pass, or "".
-func (b Budget) passed(a ledger.Amounts) string {
+func (b Budget) passed(a step.Amounts) string {
 	for i := range limits {
 		if row := &limits[i]; row.passed != nil && row.passed(b, a) {
 			return row.Name
@@ -248,9 +248,9 @@ func Limits() []Limit {
 // [books.Amounts] with its sums there, and Budget.shown.
 type limit struct {
 	Limit
-	value   func(Budget) float64              // as it is given: 0 where there is none
-	printed func(Budget) string               // as it is in force, in a fingerprint; "" leaves it out
-	passed  func(Budget, ledger.Amounts) bool // whether the amounts pass it; nil where no amount is set aside for it
+	value   func(Budget) float64            // as it is given: 0 where there is none
+	printed func(Budget) string             // as it is in force, in a fingerprint; "" leaves it out
+	passed  func(Budget, step.Amounts) bool // whether the amounts pass it; nil where no amount is set aside for it
 
 	// ends says that a run with this limit alone ends.
 	ends bool
@@ -266,26 +266,26 @@ var limits = []limit{
 	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "Calls", Counts: "Calls", Unit: "calls",
 			Ended: "the budget of answered calls left no room for another child"}},
-		func(b Budget) int { return b.Calls }, func(a ledger.Amounts) int { return a.Calls }),
+		func(b Budget) int { return b.Calls }, func(a step.Amounts) int { return a.Calls }),
 	summed(limit{ends: true, even: true,
 		Limit: Limit{Name: "Evaluations", Counts: "Evaluations", Unit: "evaluations",
 			Ended: "the budget of evaluations left no room for another"}},
-		func(b Budget) int { return b.Evaluations }, func(a ledger.Amounts) int { return a.Evaluations }),
+		func(b Budget) int { return b.Evaluations }, func(a step.Amounts) int { return a.Evaluations }),
 	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "Tokens", Counts: "Tokens", Unit: "tokens",
 			Ended: "the budget of tokens left no room for another call"}},
-		func(b Budget) int64 { return b.Tokens }, func(a ledger.Amounts) int64 { return a.Tokens }),
+		func(b Budget) int64 { return b.Tokens }, func(a step.Amounts) int64 { return a.Tokens }),
 	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "FLOPs", Counts: "FLOPs", Unit: "FLOPs",
 			Ended: "the budget of FLOPs left no room for another call"}},
-		func(b Budget) float64 { return b.FLOPs }, func(a ledger.Amounts) float64 { return a.FLOPs }),
+		func(b Budget) float64 { return b.FLOPs }, func(a step.Amounts) float64 { return a.FLOPs }),
 	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "Money", Counts: "Money", Ended: "the budget of money left no room for another call"}},
-		func(b Budget) float64 { return b.Money }, func(a ledger.Amounts) float64 { return a.Money }),
+		func(b Budget) float64 { return b.Money }, func(a step.Amounts) float64 { return a.Money }),
 	summed(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "EvalTime", Counts: "Evaluators' time", Unit: "s",
 			Ended: "the time for evaluations left no room for another"}},
-		func(b Budget) time.Duration { return b.EvalTime }, func(a ledger.Amounts) time.Duration { return a.EvalTime }),
+		func(b Budget) time.Duration { return b.EvalTime }, func(a step.Amounts) time.Duration { return a.EvalTime }),
 	tuneEvaluations(),
 	plain(limit{ends: true, raisable: true,
 		Limit: Limit{Name: "WallTime", Counts: "Time", Unit: "s", Ended: "the time was over"}},
@@ -315,9 +315,9 @@ func plain[T number](l limit, of func(Budget) T) limit {
 }
 
 // summed completes a row whose amounts are set aside before they are spent. 0 means no limit.
-func summed[T number](l limit, of func(Budget) T, amount func(ledger.Amounts) T) limit {
+func summed[T number](l limit, of func(Budget) T, amount func(step.Amounts) T) limit {
 	l = plain(l, of)
-	l.passed = func(b Budget, a ledger.Amounts) bool {
+	l.passed = func(b Budget, a step.Amounts) bool {
 		most, sum := of(b), amount(a)
 		if _, fraction := any(most).(float64); fraction {
 			return most > 0 && float64(sum) > float64(most)*(1+slack)
@@ -331,8 +331,8 @@ func summed[T number](l limit, of func(Budget) T, amount func(ledger.Amounts) T)
 // tuneEvaluations is a limit of which 0 means none at all. Journals of runs that tune nothing do not name it.
 func tuneEvaluations() limit {
 	l := summed(limit{Limit: Limit{Name: "TuneEvaluations", Counts: "Tune evaluations", Unit: "evaluations"}},
-		func(b Budget) int { return b.TuneEvaluations }, func(a ledger.Amounts) int { return a.TuneEvaluations })
-	l.passed = func(b Budget, a ledger.Amounts) bool { return a.TuneEvaluations > max(b.TuneEvaluations, 0) }
+		func(b Budget) int { return b.TuneEvaluations }, func(a step.Amounts) int { return a.TuneEvaluations })
+	l.passed = func(b Budget, a step.Amounts) bool { return a.TuneEvaluations > max(b.TuneEvaluations, 0) }
 	l.printed = func(b Budget) string {
 		if b.TuneEvaluations == 0 {
 			return ""

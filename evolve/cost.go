@@ -5,16 +5,16 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 )
 
 // learn records what a pull came to, so that later draws know what a call of its arm costs. Failed calls count like
 // answered ones, because they cost as much.
-func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, whole bool, prices ledger.Prices) {
-	came := ledger.Amounts{Evaluations: gen.Evaluations, EvalTime: evalTime}
+func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, whole bool, prices step.Prices) {
+	came := step.Amounts{Evaluations: gen.Evaluations, EvalTime: evalTime}
 	answers := 0
 	for attempts := range gen.EachCall {
-		used, _ := prices.Used(ledger.Size{}, attempts)
+		used, _ := prices.Used(step.Size{}, attempts)
 		came = came.Plus(used)
 		came.Calls++
 		if answered(attempts) {
@@ -43,5 +43,5 @@ func (b Budget) costs(l *allocation.Learner) []float64 {
 	if scarcest == nil || scarcest.even {
 		return nil
 	}
-	return l.Costs(func(a ledger.Amounts) float64 { return scarcest.amount(a) })
+	return l.Costs(func(a step.Amounts) float64 { return scarcest.amount(a) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -71,12 +71,12 @@ type lesson struct {
 	proposer string
 	prob     float64
 	credit   *float64 // nil for nothing
-	spent    ledger.Amounts
+	spent    step.Amounts
 }
 
 // lessonOf returns the lesson of a child.
-func lessonOf(arm int, c Child, prices ledger.Prices) lesson {
-	spent, _ := prices.Used(ledger.Size{}, c.Attempts)
+func lessonOf(arm int, c Child, prices step.Prices) lesson {
+	spent, _ := prices.Used(step.Size{}, c.Attempts)
 	if c.Answered() { // else what the call used tells nothing of what an answer costs
 		spent.Calls = 1
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -69,7 +69,7 @@ func (d *driver) scorable() (most int, limited bool) {
 	if b.EvalTime == 0 {
 		return 0, false
 	}
-	room := ledger.EvalTime{Left: b.EvalTime - d.shared.Ledger.KeptEvalTime() - d.account.evalTime, Worst: b.EvalWorst,
+	room := step.EvalTime{Left: b.EvalTime - d.shared.Ledger.KeptEvalTime() - d.account.evalTime, Worst: b.EvalWorst,
 		Sum: d.account.evalTime, Scored: d.scored}
 	var pending []int
 	for _, p := range d.pending {

@@ -14,7 +14,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
@@ -121,8 +120,8 @@ func (m margin) limits(b Budget) allocation.Limits {
 }
 
 // amounts are what the ledger keeps for fresh samples.
-func (m margin) amounts(b Budget) ledger.Amounts {
-	return ledger.Amounts{Evaluations: m.fresh, EvalTime: time.Duration(m.fresh) * b.EvalWorst}
+func (m margin) amounts(b Budget) step.Amounts {
+	return step.Amounts{Evaluations: m.fresh, EvalTime: time.Duration(m.fresh) * b.EvalWorst}
 }
 
 func newDriver(cfg Config) *driver {

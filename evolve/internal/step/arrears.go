@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -60,7 +59,7 @@ func (r *Run) bookArrears() error {
 		case record.Evaluation, record.Tuning:
 			r.bookScored(&paid)
 		default:
-			r.Ledger.Book(ledger.Size{Prompt: paid.Prompt}, paid.Reply.Attempts)
+			r.Ledger.Book(Size{Prompt: paid.Prompt}, paid.Reply.Attempts)
 		}
 	}
 	r.arrears.counted = true
@@ -69,7 +68,7 @@ func (r *Run) bookArrears() error {
 
 // bookRecalled books a call that comes from the journal. The caller has read-locked arrears since before it recalled
 // the call.
-func (r *Run) bookRecalled(req ledger.Size, attempts []llm.Attempt) {
+func (r *Run) bookRecalled(req Size, attempts []llm.Attempt) {
 	if !r.arrears.counted {
 		r.Ledger.Book(req, attempts)
 	}

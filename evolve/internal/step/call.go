@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
@@ -101,7 +100,7 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	if len(reply.Attempts) > 0 {
 		c.asks.Note(memory.Call{Kind: p.kind, Attempts: reply.Attempts})
 	}
-	of := record.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: ledger.SizeOf(c.req).Prompt}
+	of := record.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: SizeOf(c.req).Prompt}
 	switch {
 	case p.within != nil:
 		p.within.Add(of, c.asks.Calls())
@@ -128,7 +127,7 @@ type call struct {
 	req   llm.Request
 	id    record.ID    // its identity in the journal, if there is one
 	asks  memory.Asked // what its model asks of others
-	books *ledger.Call
+	books *CallBooks
 }
 
 // An innerModel is asked by the model of another call, which waits for it.
@@ -199,7 +198,7 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 		if err := c.recallAsked(&c.asks, r.Asked); err != nil {
 			return llm.Reply{}, false, err
 		}
-		c.bookRecalled(ledger.SizeOf(c.req), r.Reply.Attempts)
+		c.bookRecalled(SizeOf(c.req), r.Reply.Attempts)
 		c.books.Booked()
 		return *r.Reply, true, recalledError(r)
 	case c.Past.Ended:
@@ -208,7 +207,7 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 	// If an error ended the run, a failure before it may be that error. Recalled, it would end every
 	// incarnation from now on, however healthy the endpoint is. It was paid for, and the call made now is too.
 	if r, err = c.Journal.MadeAgain(c.id); r != nil {
-		c.bookRecalled(ledger.SizeOf(c.req), r.Reply.Attempts)
+		c.bookRecalled(SizeOf(c.req), r.Reply.Attempts)
 	}
 	return llm.Reply{}, false, err
 }
@@ -285,7 +284,7 @@ func (s *Step) recallAsked(a *memory.Asked, list []record.Asked) error {
 			a.Note(memory.Call{Kind: of.Kind, Attempts: c.Reply.Attempts})
 		}
 		if c.Kind != record.Abandoned { // which is booked when the run begins
-			s.bookRecalled(ledger.Size{Prompt: of.Prompt}, c.Reply.Attempts)
+			s.bookRecalled(Size{Prompt: of.Prompt}, c.Reply.Attempts)
 		}
 		if err := s.recallAsked(a, c.Asked); err != nil {
 			return err
@@ -314,7 +313,7 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 		if bad := fault.Guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
 			err = bad
 		}
-		if !errors.Is(err, ledger.ErrGranted) || len(reply.Attempts) > 0 {
+		if !errors.Is(err, ErrGranted) || len(reply.Attempts) > 0 {
 			break
 		}
 		if err = c.Ledger.AwaitGrants(ctx, trace.Drain); err != nil {
@@ -364,7 +363,7 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) e
 	if c.Journal == nil {
 		return nil
 	}
-	r := record.Record{Kind: record.Begin, Pull: &c.Pull, Prompt: ledger.SizeOf(c.req).Prompt}
+	r := record.Record{Kind: record.Begin, Pull: &c.Pull, Prompt: SizeOf(c.req).Prompt}
 	if c.kind != KindChild {
 		r.For = c.kind
 	}
@@ -378,12 +377,12 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) e
 func (c *call) ended(attempts []llm.Attempt) {
 	attempts = c.books.Complete(llm.Reply{Attempts: attempts}.Clean()).Attempts // as send cleans those of the reply
 	c.books.Ended(attempts)
-	if c.Journal == nil || len(attempts) == 0 || ledger.Answered(attempts) {
+	if c.Journal == nil || len(attempts) == 0 || Answered(attempts) {
 		return // the record of the call's end has an answered attempt, and comes at once
 	}
 	// Without this record a kill during the pause before a retry would leave the attempts before it in no
 	// account. If it cannot be written, neither can the call's end, which reports that.
-	r := record.Record{Kind: record.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: ledger.SizeOf(c.req).Prompt}
+	r := record.Record{Kind: record.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: SizeOf(c.req).Prompt}
 	_ = c.Journal.Write(c.id, r)
 }
 
@@ -408,12 +407,12 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 		return reply, err // it was not begun, so there is nothing to account for
 	case ctx.Err() != nil || refused && limit == "" || fault.Fatal(err):
 		// The run ends by this. Recorded as a failure it would be recalled, and end every later incarnation too.
-		r.Kind, r.Prompt = record.Abandoned, ledger.SizeOf(c.req).Prompt
+		r.Kind, r.Prompt = record.Abandoned, SizeOf(c.req).Prompt
 	default:
-		r.Kind, r.Prompt, r.Alone, r.Limit = record.Failure, ledger.SizeOf(c.req).Prompt, c.bred, limit
+		r.Kind, r.Prompt, r.Alone, r.Limit = record.Failure, SizeOf(c.req).Prompt, c.bred, limit
 	}
 	if slices.ContainsFunc(reply.Attempts, func(a llm.Attempt) bool { return a.Usage == nil }) {
-		r.Prompt = ledger.SizeOf(c.req).Prompt // by which what they cost is bounded
+		r.Prompt = SizeOf(c.req).Prompt // by which what they cost is bounded
 	}
 	r.Asked = c.asks.Told()
 	if bad := c.Journal.Write(c.id, r); bad != nil {

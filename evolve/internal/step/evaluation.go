@@ -10,7 +10,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
@@ -243,15 +242,15 @@ func (s *Step) record(a *memory.Asked, program string, r eval.Result, took time.
 // bookScored books an evaluation that comes from the journal.
 func (r *Run) bookScored(e *record.Record) {
 	if e.Kind == record.Tuning {
-		r.Ledger.Settle(ledger.Amounts{}, ledger.Amounts{TuneEvaluations: 1})
+		r.Ledger.Settle(Amounts{}, Amounts{TuneEvaluations: 1})
 		return
 	}
-	r.bookEvaluation(ledger.Amounts{}, e.Took)
+	r.bookEvaluation(Amounts{}, e.Took)
 }
 
 // bookEvaluation books an evaluation that took this long, for which set was set aside.
-func (r *Run) bookEvaluation(set ledger.Amounts, took time.Duration) {
-	r.Ledger.Settle(set, ledger.Amounts{Evaluations: 1, EvalTime: r.evalTime(took)})
+func (r *Run) bookEvaluation(set Amounts, took time.Duration) {
+	r.Ledger.Settle(set, Amounts{Evaluations: 1, EvalTime: r.evalTime(took)})
 }
 
 // evalTime returns what an evaluation that took this long counts in the budget: no more than was set aside, though an
@@ -270,7 +269,7 @@ func (s *Step) meter(ctx context.Context, e eval.Evaluator, program string, samp
 
 	worst := s.EvalWorst
 	limits := s.EvalTime > 0
-	set := ledger.Amounts{Evaluations: 1}
+	set := Amounts{Evaluations: 1}
 	if limits {
 		set.EvalTime = worst
 	}
@@ -282,7 +281,7 @@ func (s *Step) meter(ctx context.Context, e eval.Evaluator, program string, samp
 	}
 	r, took, err = clocked(ctx, e, program, sample, worst, limits, s.asEvaluator(a))
 	if err != nil {
-		s.Ledger.Settle(set, ledger.Amounts{})
+		s.Ledger.Settle(set, Amounts{})
 		return eval.Result{}, took, err
 	}
 	s.bookEvaluation(set, took)
@@ -421,7 +420,7 @@ func (s *Step) tune(ctx context.Context, key record.Key, e eval.Evaluator, progr
 	if v, found, err := s.earlier(ctx, a, key); found || err != nil {
 		return v, err
 	}
-	set := ledger.Amounts{TuneEvaluations: 1}
+	set := Amounts{TuneEvaluations: 1}
 	// Unlike an evaluation, which scores what was paid for, it is not begun once the run is coming to an end.
 	if err := s.Ledger.Reserve(ctx, llm.TraceOf(ctx).Drain, set); err != nil {
 		return memory.Result{}, s.unscored(a, err) // the tuner goes on with what it has
@@ -429,7 +428,7 @@ func (s *Step) tune(ctx context.Context, key record.Key, e eval.Evaluator, progr
 	worst := s.EvalWorst
 	r, took, err := clocked(ctx, e, program, 0, worst, worst > 0, refuseToAsk)
 	if err != nil {
-		s.Ledger.Settle(set, ledger.Amounts{})
+		s.Ledger.Settle(set, Amounts{})
 		return memory.Result{}, err
 	}
 	s.Ledger.Settle(set, set)

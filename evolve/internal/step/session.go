@@ -13,7 +13,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
@@ -52,7 +51,7 @@ func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int, t
 		return w
 	}
 	w.step = s.inside(child)
-	w.step.grant = &ledger.Grant{}
+	w.step.grant = &Grant{}
 	if s.Journal != nil {
 		// "" stands for a name that sessions no longer have, so that earlier journals still fit.
 		w.id = s.Journal.Claim(record.KeyOf("session", fmt.Sprint(s.Journal.Runs()), fmt.Sprint(s.Pull), "",
@@ -87,7 +86,7 @@ func (w *Session) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Reque
 
 // answered counts a call that the child's score waits for. One is the child's own, which a run expects anyway.
 func (w *Session) answered(attempts []llm.Attempt) {
-	if !ledger.Answered(attempts) {
+	if !Answered(attempts) {
 		return
 	}
 	w.mu.Lock()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
@@ -25,7 +24,7 @@ type Run struct {
 	EvalTime, EvalWorst time.Duration
 	TuneEvaluations     int
 
-	Ledger   *ledger.Ledger
+	Ledger   *Ledger
 	Journal  *record.Journal // nil for none
 	Programs *memory.Programs
 	Queued   waits.Count // calls that wait for a slot
@@ -56,7 +55,7 @@ type Step struct {
 	parent  *Step  // nil for no session
 	child   int    // its ID
 	session string // what its calls are named by in the journal; "" for no session
-	grant   *ledger.Grant
+	grant   *Grant
 
 	mu      sync.Mutex // of what follows: an arm may ask from several goroutines
 	account Account
@@ -144,7 +143,7 @@ func (s *Step) noteCalls(made []memory.Call) {
 
 // Judged counts a call that a program waits for on its way to its evaluation, if it was answered.
 func (s *Step) Judged(attempts []llm.Attempt) {
-	if ledger.Answered(attempts) {
+	if Answered(attempts) {
 		s.each(func(p *Step) { p.account.Judged++ })
 	}
 }

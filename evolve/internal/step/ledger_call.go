@@ -1,4 +1,4 @@
-package ledger
+package step
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Call is what one model call has set aside and spent. Its attempts may be under way at once, because a model may ask
+// A CallBooks is what one model call has set aside and spent. Its attempts may be under way at once, because a model may ask
 // again before the first answer is there. What becomes of it, and what the journal holds of it:
 //
 //	when                    set aside in the budget             booked               in the journal
@@ -30,7 +30,7 @@ import (
 // behind a limit of 16 then held back the worst case of 48 calls that only waited, and of every call that
 // paused before a retry. With a budget of tokens most retries found no room, although most of the budget was
 // never used.
-type Call struct {
+type CallBooks struct {
 	l     *Ledger
 	req   llm.Request
 	inner bool // another call waits for this one
@@ -52,15 +52,15 @@ type Call struct {
 
 // Call returns the books of a call that asks req. An inner call is one that another call waits for: it never waits for
 // room. What grant has, nil for nothing, is room of its own.
-func (l *Ledger) Call(req llm.Request, inner bool, grant *Grant) *Call {
-	return &Call{l: l, req: req, inner: inner, grant: grant}
+func (l *Ledger) Call(req llm.Request, inner bool, grant *Grant) *CallBooks {
+	return &CallBooks{l: l, req: req, inner: inner, grant: grant}
 }
 
 // AttemptsBooked says that what the call's attempts cost is in the ledger: an earlier incarnation gave the call up.
-func (c *Call) AttemptsBooked() { c.attemptsBooked = true }
+func (c *CallBooks) AttemptsBooked() { c.attemptsBooked = true }
 
 // Booked says that all of the call is in the ledger: it is recalled.
-func (c *Call) Booked() {
+func (c *CallBooks) Booked() {
 	c.attemptsBooked, c.booked = true, true
 	c.l.GiveBack(c.grant, 1)
 }
@@ -68,13 +68,13 @@ func (c *Call) Booked() {
 // Full returns the limit that leaves no room for another attempt at any model, or "". It sets nothing aside. Begin does
 // that, when the attempt has left the queue, and while it waits there it holds nothing. So two calls that each want
 // another attempt cannot wait for each other.
-func (c *Call) Full() string { return c.l.full(c.l.Prices.Least(SizeOf(c.req))) }
+func (c *CallBooks) Full() string { return c.l.full(c.l.Prices.Least(SizeOf(c.req))) }
 
-func (c *Call) worst(model string) Amounts { return c.l.Prices.Worst(SizeOf(c.req), model) }
+func (c *CallBooks) worst(model string) Amounts { return c.l.Prices.Worst(SizeOf(c.req), model) }
 
 // Begin sets aside what an attempt at the model with this key may cost, "" if it is not known. However many attempts
 // are under way, they are one call, so only the first sets a call aside.
-func (c *Call) Begin(ctx context.Context, drain <-chan struct{}, model string) error {
+func (c *CallBooks) Begin(ctx context.Context, drain <-chan struct{}, model string) error {
 	c.entry.Lock() // so that a second attempt does not wait for the room that its own call has
 	defer c.entry.Unlock()
 	w := c.worst(model)
@@ -102,14 +102,14 @@ func (c *Call) Begin(ctx context.Context, drain <-chan struct{}, model string) e
 }
 
 // counted returns how many calls are set aside for the call, 0 or 1.
-func (c *Call) counted() int {
+func (c *CallBooks) counted() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.set.Calls
 }
 
 // Begun reports whether an attempt was begun.
-func (c *Call) Begun() bool {
+func (c *CallBooks) Begun() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.begun
@@ -122,7 +122,7 @@ func (c *Call) Begun() bool {
 // If an attempt brought an answer, the room for the call itself stays set aside until the call has ended. It is
 // not yet spent, because a call counts once and Settle counts it. It must not be free either, or another call
 // would take it.
-func (c *Call) Ended(attempts []llm.Attempt) {
+func (c *CallBooks) Ended(attempts []llm.Attempt) {
 	used, stalls := c.l.Prices.Used(SizeOf(c.req), attempts)
 	c.mu.Lock()
 	var set Amounts
@@ -139,7 +139,7 @@ func (c *Call) Ended(attempts []llm.Attempt) {
 // Complete returns a reply with the model that all of the call's attempts were announced with, where they do not say
 // whose they are, so that what is charged is never more than what was set aside. Where a server sent no usage, attempts
 // have an estimate of the prompt, and of an answer that came in one piece.
-func (c *Call) Complete(reply llm.Reply) llm.Reply {
+func (c *CallBooks) Complete(reply llm.Reply) llm.Reply {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	written := len(reply.Text) + len(reply.Reasoning)
@@ -163,7 +163,7 @@ func (c *Call) Complete(reply llm.Reply) llm.Reply {
 // close takes the attempt that ended with these out of those under way, and returns what was set aside for it. Where
 // several are under way and it is not known which of them ended, that stays set aside until none is under way.
 // c.mu is held.
-func (c *Call) close(attempts []llm.Attempt) (set Amounts) {
+func (c *CallBooks) close(attempts []llm.Attempt) (set Amounts) {
 	at := 0
 	if len(c.open) > 1 && slices.ContainsFunc(c.open, func(model string) bool { return model != c.open[0] }) {
 		at = slices.IndexFunc(c.open, func(model string) bool { return len(attempts) > 0 && attempts[0].Model == model })
@@ -186,7 +186,7 @@ func (c *Call) close(attempts []llm.Attempt) (set Amounts) {
 
 // Untold returns the attempts that ended and are not in the reply, because its model forgot them or panicked.
 // They were sent and are charged, so the result has to have them.
-func (c *Call) Untold(told []llm.Attempt) []llm.Attempt {
+func (c *CallBooks) Untold(told []llm.Attempt) []llm.Attempt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	missing := len(c.tried) - len(told)
@@ -205,7 +205,7 @@ func (c *Call) Untold(told []llm.Attempt) []llm.Attempt {
 
 // Settle books what is not booked yet of a call that ended with these attempts, and gives back what is still set aside.
 // The call itself is counted here and not with its attempts, because it counts once however many attempts it took.
-func (c *Call) Settle(attempts []llm.Attempt) {
+func (c *CallBooks) Settle(attempts []llm.Attempt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var used Amounts

@@ -1,6 +1,4 @@
-// Package ledger admits and settles what a run spends, so that no limit of its budget is passed however much is under
-// way. It prices attempts by the most that they can cost until it is known what they did cost.
-package ledger
+package step
 
 import (
 	"cmp"
@@ -56,8 +54,8 @@ type Ledger struct {
 	stallsAt        map[string]int // the same by endpoint
 }
 
-// New returns a Ledger of a run that has spent nothing. It holds kept back from the limits until [Ledger.Release].
-func New(limits Limits, kept Amounts) *Ledger {
+// NewLedger returns a Ledger of a run that has spent nothing. It holds kept back from the limits until [Ledger.Release].
+func NewLedger(limits Limits, kept Amounts) *Ledger {
 	l := &Ledger{Limits: limits, kept: kept, stallsAt: make(map[string]int)}
 	l.freed = sync.NewCond(&l.mu)
 	return l

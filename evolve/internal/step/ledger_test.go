@@ -1,4 +1,4 @@
-package ledger
+package step
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func TestUnsentCostsNothing(t *testing.T) {
 
 // What is set aside is 0 when nothing is under way, and never less, whatever fractions add up to.
 func TestReservedIsNotNegative(t *testing.T) {
-	l := New(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1}, Amounts{})
+	l := NewLedger(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1}, Amounts{})
 	a := []float64{0.1, 0.2, 0.3, 1e-7}
 	for _, m := range a {
 		if err := l.Reserve(t.Context(), nil, Amounts{Calls: 1, Money: m}); err != nil {
@@ -54,7 +54,7 @@ func TestReservedIsNotNegative(t *testing.T) {
 
 // atMost returns a Ledger with so many calls.
 func atMost(calls, stalls int) *Ledger {
-	return New(Limits{Stalls: stalls, Passed: func(a Amounts) string {
+	return NewLedger(Limits{Stalls: stalls, Passed: func(a Amounts) string {
 		if a.Calls > calls {
 			return "Calls"
 		}
@@ -152,7 +152,7 @@ func TestStatesOfACall(t *testing.T) {
 
 // What is recalled is not booked twice: all of a call, or only the attempts of one that was given up.
 func TestRecalledCalls(t *testing.T) {
-	l := New(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1, Prices: llm.Models()[:1]}, Amounts{})
+	l := NewLedger(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1, Prices: llm.Models()[:1]}, Amounts{})
 	answer := []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{CompletionTokens: 7}}}
 	whole, abandoned := l.Call(llm.Request{}, false, nil), l.Call(llm.Request{}, false, nil)
 	whole.Booked()
@@ -207,7 +207,7 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 	request := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}}
 	models := Prices{{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
 		{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}}}
-	l := New(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
+	l := NewLedger(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
 		if a.Money > 50 {
 			return "Money"
 		}
@@ -251,7 +251,7 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 func TestAttemptsAtSeveralModels(t *testing.T) {
 	models := Prices{{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
 		{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}}}
-	l := New(Limits{Stalls: -1, Prices: models, Passed: func(Amounts) string { return "" }}, Amounts{})
+	l := NewLedger(Limits{Stalls: -1, Prices: models, Passed: func(Amounts) string { return "" }}, Amounts{})
 	for _, tt := range []struct {
 		ended    []llm.Attempt
 		reserved float64
@@ -292,7 +292,7 @@ func TestCapsThatNoModelHas(t *testing.T) {
 		"FLOPs":  func(a Amounts) bool { return a.FLOPs > 1e12 },
 		"Money":  func(a Amounts) bool { return a.Money > 10 },
 	} {
-		l := New(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
+		l := NewLedger(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
 			if passes(a) {
 				return limit
 			}
