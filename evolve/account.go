@@ -8,8 +8,8 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -23,7 +23,7 @@ type account struct {
 	// the first outcome that has them, not for the step that made them. So no count depends on which of two arms
 	// in flight was faster.
 	evaluated map[record.Key]bool
-	asked     map[*memory.Asked]bool
+	asked     map[*step.Asked]bool
 	evalTime  time.Duration // that the evaluations took that were counted
 	judged    int           // calls that these made of models, as far as they were answered
 	tuned     []int         // tune evaluations, by arm
@@ -32,7 +32,7 @@ type account struct {
 
 func newAccount(arms []Arm) account {
 	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool),
-		evaluated: make(map[record.Key]bool), asked: make(map[*memory.Asked]bool),
+		evaluated: make(map[record.Key]bool), asked: make(map[*step.Asked]bool),
 		tuned: make([]int, len(arms)), costs: allocation.NewLearner(len(arms))}
 	for i, arm := range arms {
 		a.begin(i, arm.Best())
@@ -49,7 +49,7 @@ func (a *account) begin(arm int, start eval.Candidate) {
 
 // start takes in what an arm spent before its first step, and returns how many calls were answered, how many
 // attempts stalled, and how many evaluations are new.
-func (a *account) start(arm int, spent Generation, scored []memory.Evaluation) (calls, stalls, evaluations int) {
+func (a *account) start(arm int, spent Generation, scored []step.Evaluation) (calls, stalls, evaluations int) {
 	a.count(&spent, scored)
 	calls, stalls = counted(spent)
 	a.res.Calls += calls
@@ -60,7 +60,7 @@ func (a *account) start(arm int, spent Generation, scored []memory.Evaluation) (
 // add takes in what a pull of the arm brought, and the evaluations that it asked for. It completes the
 // generation: it counts its evaluations, adds the calls that they made, and marks the children whose program came
 // before. place is the index of the generation among the arm's.
-func (a *account) add(arm int, gen *Generation, scored []memory.Evaluation) (place int) {
+func (a *account) add(arm int, gen *Generation, scored []step.Evaluation) (place int) {
 	a.count(gen, scored)
 	a.tuned[arm] += gen.TuneEvaluations
 	a.mark(*gen)
@@ -77,10 +77,10 @@ func (a *account) add(arm int, gen *Generation, scored []memory.Evaluation) (pla
 }
 
 // count adds those evaluations to the generation and the result that are new, and the calls that they made.
-func (a *account) count(gen *Generation, scored []memory.Evaluation) {
+func (a *account) count(gen *Generation, scored []step.Evaluation) {
 	gen.Evaluations, gen.TuneEvaluations = 0, 0
 	// Asides must stand in one order, and they ended in any.
-	slices.SortFunc(scored, func(x, y memory.Evaluation) int { return bytes.Compare(x.Key[:], y.Key[:]) })
+	slices.SortFunc(scored, func(x, y step.Evaluation) int { return bytes.Compare(x.Key[:], y.Key[:]) })
 	for _, s := range scored {
 		if !a.evaluated[s.Key] {
 			a.evaluated[s.Key] = true
@@ -169,7 +169,7 @@ func (a *account) mark(g Generation) {
 // repeated reports whether it was called with the same program before. The memory of programs trims the same, so a
 // child is a Duplicate exactly if its program was not evaluated again.
 func (a *account) repeated(program string) bool {
-	sum := sha256.Sum256([]byte(memory.Trim(program)))
+	sum := sha256.Sum256([]byte(step.Trim(program)))
 	before := a.seen[sum]
 	a.seen[sum] = true
 	return before

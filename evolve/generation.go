@@ -8,7 +8,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -44,7 +43,7 @@ type Call struct {
 }
 
 // callsOf returns calls as a Generation has them.
-func callsOf(made []memory.Call) []Call {
+func callsOf(made []step.Call) []Call {
 	var list []Call
 	for _, c := range made {
 		list = append(list, Call(c))

@@ -14,7 +14,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
@@ -152,7 +151,7 @@ func newShared(cfg Config, m margin) *shared {
 	b := cfg.Budget
 	return &shared{births: make(chan Event), gone: make(chan struct{}), budget: b, Run: &step.Run{
 		EvalTime: b.EvalTime, EvalWorst: b.EvalWorst, TuneEvaluations: b.TuneEvaluations,
-		Ledger: newLedger(b, m.amounts(b)), Journal: (*record.Journal)(cfg.Journal), Programs: memory.New(),
+		Ledger: newLedger(b, m.amounts(b)), Journal: (*record.Journal)(cfg.Journal), Programs: step.NewPrograms(),
 	}}
 }
 

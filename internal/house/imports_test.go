@@ -19,7 +19,7 @@ var floors = [][]string{
 	{"task/*", "evolve/internal/*"},
 	{"internal/killtest", "internal/runtest", "task/folder"},
 	{"evolve/internal/fault", "evolve/internal/intake", "evolve/journal"},
-	{"evolve/history", "evolve/internal/memory"}, // what happened in a run; what it spends and remembers
+	{"evolve/history"}, // what happened in a run
 	{"evolve/internal/step"}, // what a call of each arm comes to; what a step asks
 	{"evolve"},
 	{"evolve/population", "evolve/breadth"}, // searches, and what they are made of

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/llm"
@@ -17,8 +16,8 @@ import (
 // A purpose is what a call is for.
 type purpose struct {
 	kind   string
-	bred   bool          // for a child of a Breeder, whose search goes on if the call fails: that costs one child
-	within *memory.Asked // the evaluation that asks, or the call whose model does; nil for none
+	bred   bool   // for a child of a Breeder, whose search goes on if the call fails: that costs one child
+	within *Asked // the evaluation that asks, or the call whose model does; nil for none
 }
 
 // An Answer is how a call ended.
@@ -98,7 +97,7 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	}
 	c.books.Settle(reply.Attempts)
 	if len(reply.Attempts) > 0 {
-		c.asks.Note(memory.Call{Kind: p.kind, Attempts: reply.Attempts})
+		c.asks.Note(Call{Kind: p.kind, Attempts: reply.Attempts})
 	}
 	of := record.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: SizeOf(c.req).Prompt}
 	switch {
@@ -125,15 +124,15 @@ type call struct {
 	*Step
 	purpose
 	req   llm.Request
-	id    record.ID    // its identity in the journal, if there is one
-	asks  memory.Asked // what its model asks of others
+	id    record.ID // its identity in the journal, if there is one
+	asks  Asked     // what its model asks of others
 	books *CallBooks
 }
 
 // An innerModel is asked by the model of another call, which waits for it.
 type innerModel struct {
 	llm.LLM
-	asks *memory.Asked // of the other call
+	asks *Asked // of the other call
 }
 
 func (m innerModel) Unwrap() llm.LLM { return m.LLM }
@@ -269,7 +268,7 @@ func (c *call) listen() (heard func([]llm.Attempt, error) error) {
 
 // recallAsked takes in what the file has of calls that are not made now, because what came of them is recalled
 // itself, and of those that their models made. The caller has read-locked arrears.
-func (s *Step) recallAsked(a *memory.Asked, list []record.Asked) error {
+func (s *Step) recallAsked(a *Asked, list []record.Asked) error {
 	for _, of := range list {
 		c, err := s.Journal.RecallAsked(of)
 		switch {
@@ -281,7 +280,7 @@ func (s *Step) recallAsked(a *memory.Asked, list []record.Asked) error {
 			s.noteError(&fault.Refused{Limit: c.Limit})
 			continue
 		case len(c.Reply.Attempts) > 0:
-			a.Note(memory.Call{Kind: of.Kind, Attempts: c.Reply.Attempts})
+			a.Note(Call{Kind: of.Kind, Attempts: c.Reply.Attempts})
 		}
 		if c.Kind != record.Abandoned { // which is booked when the run begins
 			s.bookRecalled(Size{Prompt: of.Prompt}, c.Reply.Attempts)

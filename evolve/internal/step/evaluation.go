@@ -10,7 +10,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/llm"
@@ -78,32 +77,32 @@ func (s *Step) evaluateParts(ctx context.Context, c eval.Composite, program stri
 // remembered scores program, unless the run remembers its result.
 func (s *Step) remembered(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
 	name, known := s.Programs.Name(e)
-	key := record.KeyOf(name, memory.Trim(program), fmt.Sprint(sample))
+	key := record.KeyOf(name, Trim(program), fmt.Sprint(sample))
 	if !known {
 		v, err := s.evaluate(ctx, key, e, program, sample)
 		if err == nil {
 			// one by itself each time
-			s.noteScored(memory.Evaluation{Key: s.Programs.Unique(key), Of: key, Asked: v.Asked, Took: v.Took})
+			s.noteScored(Evaluation{Key: s.Programs.Unique(key), Of: key, Asked: v.Asked, Took: v.Took})
 		}
 		return v.Result, err
 	}
 	// If an equal program is being evaluated already, Do waits for its result instead of paying for another.
-	v, err := s.Programs.Do(ctx, key, func() (memory.Result, error) { return s.evaluate(ctx, key, e, program, sample) })
+	v, err := s.Programs.Do(ctx, key, func() (Result, error) { return s.evaluate(ctx, key, e, program, sample) })
 	if err == nil && v.Cut && s.Journal != nil {
 		v, err = s.evaluate(ctx, key, e, program, sample) // recalls it
 	}
 	if err == nil {
-		s.noteScored(memory.Evaluation{Key: key, Of: key, Asked: v.Asked, Took: v.Took})
+		s.noteScored(Evaluation{Key: key, Of: key, Asked: v.Asked, Took: v.Took})
 	}
 	return v.Clone(), err // a search may change the maps of its result, and the memory must not
 }
 
 // evaluate scores program. The result is recalled from the journal, or else made within the budget and recorded.
 func (s *Step) evaluate(ctx context.Context, key record.Key, e eval.Evaluator, program string, sample int) (
-	v memory.Result, err error) {
+	v Result, err error) {
 
 	defer func() { s.noteUnscored(key, err) }()
-	a := &memory.Asked{}
+	a := &Asked{}
 	if v, found, err := s.earlier(ctx, a, key); found || err != nil {
 		return v, err
 	}
@@ -111,19 +110,19 @@ func (s *Step) evaluate(ctx context.Context, key record.Key, e eval.Evaluator, p
 	err = s.bear(ctx, a, err)
 	if err != nil {
 		s.noteCalls(a.Calls()) // paid for, though they brought no result to share
-		return memory.Result{}, s.unscored(a, err)
+		return Result{}, s.unscored(a, err)
 	}
-	return memory.Result{Result: r, Asked: a.Any(), Took: s.evalTime(took)}, s.record(a, program, r, took)
+	return Result{Result: r, Asked: a.Any(), Took: s.evalTime(took)}, s.record(a, program, r, took)
 }
 
 // earlier returns what an evaluation brought in an earlier incarnation. If the journal does not say, it waits until the
 // evaluation may be made: what the file holds is in the accounts only when replay is over, and a run that is over
 // abandoned this evaluation and has to do so again to have the same result.
-func (s *Step) earlier(ctx context.Context, a *memory.Asked, key record.Key) (
-	v memory.Result, found bool, err error) {
+func (s *Step) earlier(ctx context.Context, a *Asked, key record.Key) (
+	v Result, found bool, err error) {
 
 	if s.Journal == nil {
-		return memory.Result{}, false, nil
+		return Result{}, false, nil
 	}
 	v, found, err = s.recallEvaluation(a, key)
 	if !found && err == nil && !s.Past.Ended {
@@ -135,7 +134,7 @@ func (s *Step) earlier(ctx context.Context, a *memory.Asked, key record.Key) (
 // unscored records that the budget has no room for an evaluation, or that it was lost, and returns the error that it
 // ends with. The search goes on without the score. With room for it a resumed run would not. Any other error is not
 // recorded.
-func (s *Step) unscored(a *memory.Asked, err error) error {
+func (s *Step) unscored(a *Asked, err error) error {
 	limit, _ := fault.Refusal(err)
 	if limit == "" && !fault.IsLost(err) {
 		return err
@@ -154,32 +153,32 @@ func (s *Step) unscored(a *memory.Asked, err error) error {
 
 // recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal has it, and the
 // calls that it made. The evaluator is not asked again, so nobody but the journal knows them.
-func (s *Step) recallEvaluation(a *memory.Asked, key record.Key) (v memory.Result, found bool, err error) {
+func (s *Step) recallEvaluation(a *Asked, key record.Key) (v Result, found bool, err error) {
 	s.arrears.RLock()
 	defer s.arrears.RUnlock()
 	a.ID = s.Journal.Claim(key)
 	r, err := s.Journal.RecallEvaluation(a.ID, s.Past.Ended)
 	switch {
 	case err != nil || r == nil:
-		return memory.Result{}, false, err
+		return Result{}, false, err
 	case r.N != a.ID.N && r.Kind == record.Refusal && (s.Past.Ended || s.Journal.Finished()):
-		return memory.Result{}, false, notScored(r)
+		return Result{}, false, notScored(r)
 	case r.N != a.ID.N && r.Kind == record.Refusal: // the budget may have room now, and the failed call may be answered
-		return memory.Result{}, false, nil
+		return Result{}, false, nil
 	case r.N != a.ID.N: // an earlier occurrence, booked then: the memory has only forgotten it
-		return memory.Result{Result: *r.Result, Took: s.evalTime(r.Took)}, true, nil
+		return Result{Result: *r.Result, Took: s.evalTime(r.Took)}, true, nil
 	}
 	if err := s.recallAsked(a, r.Asked); err != nil {
-		return memory.Result{}, false, err
+		return Result{}, false, err
 	}
 	if r.Kind == record.Refusal {
 		s.noteCalls(a.Calls())
-		return memory.Result{}, false, notScored(r)
+		return Result{}, false, notScored(r)
 	}
 	if !s.arrears.counted {
 		s.bookScored(r)
 	}
-	return memory.Result{Result: *r.Result, Asked: a.Any(), Took: s.evalTime(r.Took)}, true, nil
+	return Result{Result: *r.Result, Asked: a.Any(), Took: s.evalTime(r.Took)}, true, nil
 }
 
 // recallScored notes an evaluation of a session that is not made again.
@@ -188,8 +187,8 @@ func (s *Step) recallScored(ctx context.Context, of record.Scored) error {
 	if err != nil {
 		return err
 	}
-	a := &memory.Asked{}
-	recall := func() (memory.Result, error) {
+	a := &Asked{}
+	recall := func() (Result, error) {
 		v, found, err := s.recallEvaluation(a, key)
 		if !found && err == nil && !of.None {
 			err = s.Journal.Diverged(s.Pull, a.ID)
@@ -204,8 +203,8 @@ func (s *Step) recallScored(ctx context.Context, of record.Scored) error {
 		s.noteError(err)
 		return nil
 	}
-	var v memory.Result
-	made := memory.Evaluation{Key: key, Of: key, Tuned: of.Tuned}
+	var v Result
+	made := Evaluation{Key: key, Of: key, Tuned: of.Tuned}
 	if of.Apart {
 		made.Key = s.Programs.Unique(key)
 		v, err = recall()
@@ -224,7 +223,7 @@ func (s *Step) recallScored(ctx context.Context, of record.Scored) error {
 
 // record writes a result to the journal. It need not be on disk at once: to make it again costs no call, and a
 // sync for each would take longer than many evaluations do.
-func (s *Step) record(a *memory.Asked, program string, r eval.Result, took time.Duration) error {
+func (s *Step) record(a *Asked, program string, r eval.Result, took time.Duration) error {
 	if s.Journal == nil {
 		return nil
 	}
@@ -264,7 +263,7 @@ func (r *Run) evalTime(took time.Duration) time.Duration {
 
 // meter scores program within the budget and returns how long that took. If the budget limits evaluators' time,
 // the most that an evaluation may take is set aside, and an evaluation that takes longer is cut off.
-func (s *Step) meter(ctx context.Context, e eval.Evaluator, program string, sample int, a *memory.Asked) (
+func (s *Step) meter(ctx context.Context, e eval.Evaluator, program string, sample int, a *Asked) (
 	r eval.Result, took time.Duration, err error) {
 
 	worst := s.EvalWorst
@@ -319,7 +318,7 @@ func clocked(ctx context.Context, e eval.Evaluator, program string, sample int, 
 
 // asEvaluator returns what llm.Ask calls in an evaluator. The calls use the budget of the run, and are noted with the
 // evaluation, as all who share its result share them.
-func (s *Step) asEvaluator(a *memory.Asked) asking {
+func (s *Step) asEvaluator(a *Asked) asking {
 	return func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 		reply, err := s.askOnce(ctx, purpose{kind: "evaluation", within: a}, l, req)
 		if err != nil && fault.Lasting(ctx, err) == nil {
@@ -335,7 +334,7 @@ const mostLost = 32
 
 // bear returns what err means for the run. An evaluator that fails after a call of it has failed costs one
 // evaluation, as a failed call costs one child, unless too many in a row are lost.
-func (s *Step) bear(ctx context.Context, a *memory.Asked, err error) error {
+func (s *Step) bear(ctx context.Context, a *Asked, err error) error {
 	var failed *fault.Evaluation
 	switch {
 	case err == nil:
@@ -379,18 +378,18 @@ func (s *Step) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 		return eval.Result{}, err
 	}
 	name, known := s.Programs.Name(e)
-	of := record.KeyOf("tuning", name, memory.Trim(program))
+	of := record.KeyOf("tuning", name, Trim(program))
 	key := of
-	var v memory.Result
+	var v Result
 	var err error
 	if known {
-		v, err = s.Programs.Do(ctx, key, func() (memory.Result, error) { return s.tune(ctx, key, e, program) })
+		v, err = s.Programs.Do(ctx, key, func() (Result, error) { return s.tune(ctx, key, e, program) })
 	} else {
 		v, err = s.tune(ctx, key, e, program)
 		key = s.Programs.Unique(key)
 	}
 	if err == nil {
-		s.noteScored(memory.Evaluation{Key: key, Of: of, Tuned: true})
+		s.noteScored(Evaluation{Key: key, Of: of, Tuned: true})
 	} else if limit, _ := fault.Refusal(err); limit == "" {
 		s.noteError(err)
 	}
@@ -413,30 +412,30 @@ func tuneResult(r eval.Result) eval.Result {
 
 // tune recalls a tune evaluation from the journal, or makes it within the budget and records it.
 func (s *Step) tune(ctx context.Context, key record.Key, e eval.Evaluator, program string) (
-	v memory.Result, err error) {
+	v Result, err error) {
 
 	defer func() { s.noteUnscored(key, err) }()
-	a := &memory.Asked{}
+	a := &Asked{}
 	if v, found, err := s.earlier(ctx, a, key); found || err != nil {
 		return v, err
 	}
 	set := Amounts{TuneEvaluations: 1}
 	// Unlike an evaluation, which scores what was paid for, it is not begun once the run is coming to an end.
 	if err := s.Ledger.Reserve(ctx, llm.TraceOf(ctx).Drain, set); err != nil {
-		return memory.Result{}, s.unscored(a, err) // the tuner goes on with what it has
+		return Result{}, s.unscored(a, err) // the tuner goes on with what it has
 	}
 	worst := s.EvalWorst
 	r, took, err := clocked(ctx, e, program, 0, worst, worst > 0, refuseToAsk)
 	if err != nil {
 		s.Ledger.Settle(set, Amounts{})
-		return memory.Result{}, err
+		return Result{}, err
 	}
 	s.Ledger.Settle(set, set)
 	r = tuneResult(r)
 	if s.Journal != nil {
 		err = s.Journal.Write(a.ID, record.Record{Kind: record.Tuning, Result: &r, Took: took})
 	}
-	return memory.Result{Result: r}, err
+	return Result{Result: r}, err
 }
 
 // refuseToAsk is what llm.Ask calls in a tune evaluation.

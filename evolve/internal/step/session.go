@@ -13,7 +13,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -31,8 +30,8 @@ type Session struct {
 
 	mu    sync.Mutex
 	used  bool
-	asked bool          // a call of it was answered
-	calls []memory.Call // that it made, where no run notes them
+	asked bool   // a call of it was answered
+	calls []Call // that it made, where no run notes them
 	notes []string
 	size  int // of the notes, in bytes
 }
@@ -78,7 +77,7 @@ func (w *Session) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Reque
 		w.answered(reply.Attempts)
 	} else {
 		w.mu.Lock()
-		w.calls = append(w.calls, memory.Call{Kind: kind, Child: w.child, Attempts: reply.Attempts})
+		w.calls = append(w.calls, Call{Kind: kind, Child: w.child, Attempts: reply.Attempts})
 		w.mu.Unlock()
 	}
 	return reply, err
@@ -258,7 +257,7 @@ func (w *Session) Spent() bool {
 }
 
 // Made returns the calls that the session made, where no run notes them.
-func (w *Session) Made() []memory.Call {
+func (w *Session) Made() []Call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.calls)
@@ -353,7 +352,7 @@ func (w *Session) recall(ctx context.Context) (program string, recalled bool, er
 
 // recallCall notes a call of the session that is not made again, with those that its model made.
 func (w *Session) recallCall(ctx context.Context, of record.Asked) error {
-	t, asked := w.step, &memory.Asked{}
+	t, asked := w.step, &Asked{}
 	t.arrears.RLock()
 	err := t.recallAsked(asked, []record.Asked{of})
 	t.arrears.RUnlock()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/llm"
@@ -26,7 +25,7 @@ type Run struct {
 
 	Ledger   *Ledger
 	Journal  *record.Journal // nil for none
-	Programs *memory.Programs
+	Programs *Programs
 	Queued   waits.Count // calls that wait for a slot
 
 	lost    atomic.Int64 // evaluations in a row that a failed call cost
@@ -62,16 +61,16 @@ type Step struct {
 	// doom is the fault after which the step asks for nothing new, because it is made again as a whole: Account.Fatal,
 	// or what ended a Breeder's search.
 	doom    error
-	asked   memory.Asked    // the session's calls
+	asked   Asked           // the session's calls
 	effects []record.Scored // the evaluations that it asked for, in the order in which they ended
 }
 
 // An Account is what is noted of a step.
 type Account struct {
-	Calls  []memory.Call       // in the order in which they ended
-	Scored []memory.Evaluation // evaluations that brought a result, made or remembered
-	Judged int                 // calls that were answered while programs waited for their evaluation
-	Idle   int                 // children whose Prepare had nothing to ask for
+	Calls  []Call       // in the order in which they ended
+	Scored []Evaluation // evaluations that brought a result, made or remembered
+	Judged int          // calls that were answered while programs waited for their evaluation
+	Idle   int          // children whose Prepare had nothing to ask for
 	// Took holds how long each Breed of the step took, in order. A Breadth decides by these times, so the journal
 	// keeps them as they were measured.
 	Took []time.Duration
@@ -137,7 +136,7 @@ func (s *Step) Tell(child Address) {
 }
 
 // noteCalls keeps calls for the result.
-func (s *Step) noteCalls(made []memory.Call) {
+func (s *Step) noteCalls(made []Call) {
 	s.each(func(p *Step) { p.account.Calls = append(p.account.Calls, made...) })
 }
 
@@ -158,7 +157,7 @@ func (s *Step) Idled() {
 // noteScored notes that an evaluation brought a result. Two steps that are made at once may ask for the same
 // evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one
 // whose outcome is taken in first.
-func (s *Step) noteScored(e memory.Evaluation) {
+func (s *Step) noteScored(e Evaluation) {
 	s.noteEffect(record.Scored{Key: hexadecimal(e.Of), Tuned: e.Tuned, Apart: e.Of != e.Key})
 	s.each(func(p *Step) { p.account.Scored = append(p.account.Scored, e) })
 }

@@ -10,14 +10,13 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // begin returns a step of a run without a journal, in which passed says which limit amounts would pass.
 func begin(passed func(Amounts) string) *Step {
 	return &Step{Run: &Run{Ledger: NewLedger(Limits{Passed: passed, Stalls: -1}, Amounts{}),
-		Programs: memory.New()},
+		Programs: NewPrograms()},
 		Over: func() bool { return false }, Failing: &fault.Streak{}}
 }
 

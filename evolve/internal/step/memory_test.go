@@ -1,4 +1,4 @@
-package memory
+package step
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func (o of) Identity() any { return o.what }
 // Evaluators that print alike are told apart by the order in which they are first asked, so that a resumed run gives
 // them the same names.
 func TestNames(t *testing.T) {
-	p := New()
+	p := NewPrograms()
 	one, two := &named{"judge"}, &named{"judge"}
 	for _, tt := range []struct {
 		reason string
@@ -59,7 +59,7 @@ func TestNames(t *testing.T) {
 
 // What is remembered is not computed again, but for artifacts that had to make room.
 func TestDoForgetsArtifactsAlone(t *testing.T) {
-	p := New()
+	p := NewPrograms()
 	large := string(make([]byte, room/2))
 	computed := 0
 	do := func(key string) Result {
@@ -83,7 +83,7 @@ func TestDoForgetsArtifactsAlone(t *testing.T) {
 }
 
 func TestUniqueKeysDiffer(t *testing.T) {
-	p := New()
+	p := NewPrograms()
 	key := record.KeyOf("x")
 	if one, two := p.Unique(key), p.Unique(key); one == two || one == key {
 		t.Errorf("%v and %v for %v", one, two, key)

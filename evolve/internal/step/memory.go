@@ -1,5 +1,4 @@
-// Package memory remembers what programs scored in a run, and what their evaluations asked of models.
-package memory
+package step
 
 import (
 	"context"
@@ -24,7 +23,7 @@ import (
 // themselves: in some runs more than half of the programs are equal to an earlier one. With a memory for each
 // arm such a program would be evaluated once an arm.
 //
-// It is safe for concurrent use. [New] makes it.
+// It is safe for concurrent use. [NewPrograms] makes it.
 type Programs struct {
 	table *memo.Table[Result]
 
@@ -38,8 +37,8 @@ type Programs struct {
 // in programs. What stays of a result without its artifacts is as much as the result of the run keeps of a child.
 const room = 64 << 20
 
-// New returns a memory of nothing.
-func New() *Programs {
+// NewPrograms returns a memory of nothing.
+func NewPrograms() *Programs {
 	table := memo.New(room, func(v Result) int { return v.Result.Size() })
 	table.Keep = Result.withoutArtifacts
 	return &Programs{table: table, names: make(map[any]string), alike: make(map[string]int)}
