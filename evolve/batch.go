@@ -13,7 +13,6 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/intake"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/internal/waits"
@@ -36,7 +35,7 @@ type batch struct {
 	brief func(i int) Brief
 	take  func(Child)
 
-	queue   *intake.Queue[bredChild]
+	queue   *step.Queue[bredChild]
 	ended   chan bredChild
 	stop    chan struct{} // closed when nothing more is to be sent
 	stopped bool          // stop is closed
@@ -75,7 +74,7 @@ func newBatch(b *Breeder, turn *Turn, n int) *batch {
 	first := make(chan struct{})
 	close(first)
 	return &batch{Breeder: b, turn: turn, step: s, n: n, granted: first,
-		queue: intake.New[bredChild](n, b.Window, b.Order == ByIndex, repeat),
+		queue: step.NewQueue[bredChild](n, b.Window, b.Order == ByIndex, repeat),
 		ended: make(chan bredChild), stop: make(chan struct{}), taken: make([]bredChild, 0, n), pause: waits.NewSignal()}
 }
 
@@ -136,7 +135,7 @@ func (b *Breeder) mostFailures(n int) int { return cmp.Or(b.MaxFailures, max(2*n
 // breed makes the children. It begins as many as the window holds, and another one for each that it takes in.
 //
 // A child is taken in only when the window is full again, even if several have ended, for the same reason that a
-// [intake.Queue] gives.
+// [step.Queue] gives.
 func (l *batch) breed(ctx context.Context) {
 	outer := llm.TraceOf(ctx)
 	ctx, end := l.untilStopped(ctx)

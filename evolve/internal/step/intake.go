@@ -1,5 +1,4 @@
-// Package intake decides in which order the children of a step are begun and taken in.
-package intake
+package step
 
 import (
 	"iter"
@@ -10,7 +9,7 @@ import (
 )
 
 // A Queue has the children of one step: those to be begun, those under way, and those that have ended and wait to be
-// taken in. Its window bounds those under way or waiting. One goroutine at a time uses it. [New] makes it.
+// taken in. Its window bounds those under way or waiting. One goroutine at a time uses it. [NewQueue] makes it.
 //
 // A child that has ended and waits for its turn keeps its slot in the window. Otherwise what a brief knows would depend
 // on how many children had ended by then. The result of taking children by index would depend on which child is faster.
@@ -24,10 +23,10 @@ type Queue[T any] struct {
 	turn      int // index of the child to be taken in next, by index
 }
 
-// New returns the Queue of n children, with so many under way at once, all if window is 0. By index they are taken
+// NewQueue returns the Queue of n children, with so many under way at once, all if window is 0. By index they are taken
 // in so that nothing depends on which ends first. Otherwise they are taken in as they end, or as repeat says,
 // which is the order that a journal holds.
-func New[T any](n, window int, byIndex bool, repeat []int) *Queue[T] {
+func NewQueue[T any](n, window int, byIndex bool, repeat []int) *Queue[T] {
 	if window == 0 {
 		window = n
 	}
