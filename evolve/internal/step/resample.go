@@ -1,5 +1,4 @@
-// Package resample decides which programs of a noisy search are scored again, and how often.
-package resample
+package step
 
 import (
 	"math"
@@ -27,8 +26,8 @@ type Schedule struct {
 	distances []float64 // of the newest children's scores from the best's, oldest first
 }
 
-// New returns the Schedule of a search that scores so many programs again for each child.
-func New(rate float64) *Schedule { return &Schedule{rate: rate} }
+// NewSchedule returns the Schedule of a search that scores so many programs again for each child.
+func NewSchedule(rate float64) *Schedule { return &Schedule{rate: rate} }
 
 // Begin begins a step of n children: it scores no more programs again than evaluations are set aside for.
 func (s *Schedule) Begin(n int) { s.left = int(math.Ceil(s.rate * float64(n))) }
