@@ -15,7 +15,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -40,8 +39,8 @@ type batch struct {
 	stop    chan struct{} // closed when nothing more is to be sent
 	stopped bool          // stop is closed
 	granted chan struct{} // closed when the sessions begun so far have set their calls aside
-	paused  waits.Count   // children whose call pauses before a retry
-	pause   waits.Signal  // that one began to
+	paused  step.Count    // children whose call pauses before a retry
+	pause   step.Signal   // that one began to
 	taken   []bredChild   // in the order in which they were
 	err     error         // what ends the search
 	limit   string        // the field of the budget that left no room for more
@@ -75,7 +74,7 @@ func newBatch(b *Breeder, turn *Turn, n int) *batch {
 	close(first)
 	return &batch{Breeder: b, turn: turn, step: s, n: n, granted: first,
 		queue: step.NewQueue[bredChild](n, b.Window, b.Order == ByIndex, repeat),
-		ended: make(chan bredChild), stop: make(chan struct{}), taken: make([]bredChild, 0, n), pause: waits.NewSignal()}
+		ended: make(chan bredChild), stop: make(chan struct{}), taken: make([]bredChild, 0, n), pause: step.NewSignal()}
 }
 
 // Breed makes n children, or fewer if turn grants fewer calls. brief is called for each child in order of

@@ -15,7 +15,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -147,7 +146,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err)
 	case why != "":
-	case errors.Is(err, waits.ErrWallTime):
+	case errors.Is(err, step.ErrWallTime):
 		d.stop(allocation.Budget, wallTime, nil)
 	case ctx.Err() != nil:
 		d.stop(allocation.Canceled, "", nil)
@@ -159,7 +158,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 // interrupted ends the run because its context ended: the caller's, or that of steps, which also ends with the
 // budget's time.
 func (d *driver) interrupted(steps context.Context) {
-	if errors.Is(context.Cause(steps), waits.ErrWallTime) {
+	if errors.Is(context.Cause(steps), step.ErrWallTime) {
 		d.stop(allocation.Budget, wallTime, nil)
 	} else {
 		d.stop(allocation.Canceled, "", nil)

@@ -16,7 +16,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 )
 
 // Run draws an arm, steps it and reports its reward to the policy until the budget ends. The result says why it
@@ -81,8 +80,8 @@ type driver struct {
 	warned          bool      // of a reward that the policy does not expect
 
 	ended chan outcome
-	early []outcome    // outcomes that wait for their turn in replay
-	idle  waits.Signal // that a slot for model calls was seen free
+	early []outcome   // outcomes that wait for their turn in replay
+	idle  step.Signal // that a slot for model calls was seen free
 }
 
 // A margin is what a run sets aside of its budget for noisy arms.
@@ -136,7 +135,7 @@ func newDriver(cfg Config) *driver {
 		pending: make(map[int]pull),
 		streaks: make([]fault.Streak, len(cfg.Arms)),
 		ended:   make(chan outcome),
-		idle:    waits.NewSignal(),
+		idle:    step.NewSignal(),
 	}
 	for _, arm := range cfg.Arms {
 		d.audits = append(d.audits, auditor{Audit: cfg.Audit, arm: arm})
@@ -270,7 +269,7 @@ func (d *driver) beginning(steps context.Context) (context.Context, record.Past)
 	case replaying && next.Kind == record.Stop && next.Limit == wallTime:
 		// The time was over before an arm was drawn. What is not in the file was abandoned then.
 		over, end := context.WithCancelCause(steps)
-		end(waits.ErrWallTime)
+		end(step.ErrWallTime)
 		return over, record.Past{}
 	}
 	return steps, record.Past{}
@@ -283,8 +282,8 @@ func (d *driver) notStarted(ctx, begin context.Context, limit string, err error)
 	case err == nil && limit == "":
 	case err == nil:
 		d.stop(allocation.Budget, limit, nil)
-	case errors.Is(context.Cause(begin), waits.ErrWallTime): // whatever the arm makes of it
-		d.fail(ctx, errors.Join(err, waits.ErrWallTime))
+	case errors.Is(context.Cause(begin), step.ErrWallTime): // whatever the arm makes of it
+		d.fail(ctx, errors.Join(err, step.ErrWallTime))
 	default:
 		d.fail(ctx, err)
 	}
@@ -456,7 +455,7 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 		select {
 		case o := <-d.ended:
 			d.early = append(d.early, o)
-			if o.err != nil && errors.Is(context.Cause(steps), waits.ErrWallTime) {
+			if o.err != nil && errors.Is(context.Cause(steps), step.ErrWallTime) {
 				// The stop comes before the outcome is taken in, whatever error the arm returned, because replay
 				// reads the stop before that too.
 				d.stop(allocation.Budget, wallTime, nil)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -296,7 +295,7 @@ func (s *Step) recallAsked(a *Asked, list []record.Asked) error {
 // records that it begins. When it ends, what it did cost is booked, before the next attempt or a pause.
 func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error) {
 	trace := llm.TraceOf(ctx)
-	if waits.Closed(trace.Drain) { // so that it need not wait in a queue to learn that it is not sent
+	if Closed(trace.Drain) { // so that it need not wait in a queue to learn that it is not sent
 		return llm.Reply{}, llm.ErrDraining
 	}
 	traced := llm.WithTrace(ctx, &llm.Trace{
@@ -334,7 +333,7 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 
 // again reports why another attempt is not worth waiting for.
 func (c *call) again(drain <-chan struct{}) error {
-	if waits.Closed(drain) {
+	if Closed(drain) {
 		return llm.ErrDraining
 	}
 	if err := c.doomed(); err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -274,7 +273,7 @@ func (s *Step) meter(ctx context.Context, e eval.Evaluator, program string, samp
 	}
 	// No drain is passed, so a reply that was paid for is scored even when nothing more is sent. Room is set aside
 	// for evaluations that run and for those that wait in an evaluator's own queue, at most as many as there are
-	// children. Waiting there takes none of the time (see waits.Stopwatch).
+	// children. Waiting there takes none of the time (see Stopwatch).
 	if err := s.Ledger.Reserve(ctx, nil, set); err != nil {
 		return eval.Result{}, 0, err
 	}
@@ -298,7 +297,7 @@ func clocked(ctx context.Context, e eval.Evaluator, program string, sample int, 
 
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := waits.StartWatch(cancel, worst, limits)
+	w := StartWatch(cancel, worst, limits)
 	inner := llm.WithTrace(limited, &llm.Trace{Queued: w.Queued, Ask: ask})
 	bad := fault.Guard("the evaluator's Evaluate", func() { r, err = eval.EvaluateSample(inner, e, program, sample) })
 	took = w.Stop()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -39,7 +38,7 @@ func (l *Ledger) AwaitGrants(ctx context.Context, drain <-chan struct{}) error {
 	defer context.AfterFunc(ctx, l.wake)()
 	for l.granted > 0 && l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: 1})) != "" {
 		switch {
-		case waits.Closed(drain):
+		case Closed(drain):
 			return llm.ErrDraining
 		case ctx.Err() != nil:
 			return fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))
@@ -65,7 +64,7 @@ func (l *Ledger) Grant(ctx context.Context, drain <-chan struct{}, g *Grant, n i
 	defer context.AfterFunc(ctx, l.wake)()
 	for {
 		switch {
-		case waits.Closed(drain):
+		case Closed(drain):
 			return 0, llm.ErrDraining
 		case ctx.Err() != nil:
 			return 0, fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))

@@ -11,7 +11,6 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -92,7 +91,7 @@ func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w Amounts, 
 		// Draining comes before the limit: a call that is not sent because the run ends must not be recorded as a
 		// refusal, which stands for good. It is made when the run goes on.
 		switch limit := l.exhausted(w, attempt); {
-		case waits.Closed(drain):
+		case Closed(drain):
 			return llm.ErrDraining
 		case limit != "":
 			return &fault.Refused{Limit: limit}
@@ -119,7 +118,7 @@ func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w Amounts, 
 func (l *Ledger) admit(drain <-chan struct{}, w Amounts) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if waits.Closed(drain) {
+	if Closed(drain) {
 		return llm.ErrDraining
 	}
 	if limit := cmp.Or(l.exhausted(w, true), l.over(l.spent.Plus(l.reserved).Plus(w))); limit != "" {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -26,7 +25,7 @@ type Run struct {
 	Ledger   *Ledger
 	Journal  *record.Journal // nil for none
 	Programs *Programs
-	Queued   waits.Count // calls that wait for a slot
+	Queued   Count // calls that wait for a slot
 
 	lost    atomic.Int64 // evaluations in a row that a failed call cost
 	arrears arrears

@@ -1,6 +1,4 @@
-// Package waits counts what waits, measures how long an evaluation takes without the time in which it waits, and ends
-// steps by the clock.
-package waits
+package step
 
 import (
 	"sync"
