@@ -12,7 +12,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -270,7 +269,7 @@ func (l *batch) begin(ctx context.Context) {
 		// This error stands only if runtime.Goexit, which guard cannot recover, ends the goroutine.
 		m.err = fmt.Errorf("evolve: making child %d of step %d ended its goroutine", i, l.now.number)
 		what := fmt.Sprintf("making child %d of step %d", i, l.now.number)
-		if bad := fault.Guard(what, func() { m.err = l.make(ctx, &m) }); bad != nil {
+		if bad := step.Guard(what, func() { m.err = l.make(ctx, &m) }); bad != nil {
 			m.err = bad
 			m.child.Err = bad.Error()
 		}
@@ -315,7 +314,7 @@ func (l *batch) end(m bredChild) {
 	}
 	l.queue.End(m.child.Index, m)
 	if l.OnChild != nil && m.made() {
-		if bad := fault.Guard("OnChild", func() { l.OnChild(m.child) }); bad != nil {
+		if bad := step.Guard("OnChild", func() { l.OnChild(m.child) }); bad != nil {
 			l.fail(bad)
 		}
 	}
@@ -338,7 +337,7 @@ func (m bredChild) made() bool {
 
 // call calls f, a brief or a take, and returns what it panics with, or what [Breeder.Fail] was given.
 func (l *batch) call(what string, f func()) error {
-	if err := fault.Guard(what, f); err != nil {
+	if err := step.Guard(what, f); err != nil {
 		return err
 	}
 	return l.failed
@@ -524,7 +523,7 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 		}
 		if err != nil {
 			c.Err = err.Error()
-			return "", fault.Lasting(ctx, err)
+			return "", step.Lasting(ctx, err)
 		}
 		return program, nil
 	}
@@ -550,7 +549,7 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 	c.Attempts = reply.Attempts // of a failed call too: they were paid for
 	if err != nil {
 		c.Err = err.Error()
-		return "", fault.Lasting(ctx, err)
+		return "", step.Lasting(ctx, err)
 	}
 	program, c.Mended, err = l.parse(m, reply.Text)
 	if reply.Recalled {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 )
 
 // A Breadth decides how many children each step of a search makes. Many at once take the time of one, and those
@@ -56,7 +56,7 @@ func widthOf(b Breadth, past []Made) (n int, err error) {
 		return 0, err
 	}
 	name := nameOf(b)
-	if bad := fault.Guard("Breadth "+name, func() { n = b.Children(past) }); bad != nil {
+	if bad := step.Guard("Breadth "+name, func() { n = b.Children(past) }); bad != nil {
 		return 0, bad
 	}
 	if n < 1 || n > MaxN {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -212,7 +211,7 @@ type Breeder struct {
 	// children in a row, by the order in which they were taken in, whose Prepare had nothing to ask for
 	idle     int
 	sampling *step.Schedule // nil unless programs are scored again
-	failing  fault.Streak   // over steps, as a step may be shorter than a streak
+	failing  step.Streak    // over steps, as a step may be shorter than a streak
 	failed   error          // what a brief or a take ended the search with
 	err      error          // what ended the search
 
@@ -405,7 +404,7 @@ func (b *Breeder) samples(ctx context.Context, turn *Turn, programs []string, nu
 			defer func() { <-slots }()
 			errs[i] = errors.New("evolve: scoring a program again ended its goroutine") // stands if runtime.Goexit does
 			var err error
-			bad := fault.Guard("scoring a program again", func() {
+			bad := step.Guard("scoring a program again", func() {
 				results[i], err = turn.Evaluate(ctx, b.Task, program, numbers[i])
 			})
 			errs[i] = cmp.Or(bad, err)

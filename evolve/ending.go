@@ -12,7 +12,6 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -100,14 +99,14 @@ func (d *driver) report(p pull, round *Round, o outcome) {
 func (d *driver) reward(p pull, round *Round, gen Generation) (err error) {
 	// A negated loss of 0 is -0. JSON keeps no such difference where 0 is left out, so the comparison of two equal
 	// runs would find -0 and 0. Adding 0 makes it 0.
-	if err := fault.Guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil {
+	if err := step.Guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil {
 		return err
 	}
 	if r := round.Reward; (r < 0 || r > 1) && !d.warned && !bandit.AnyScale(d.cfg.Policy) {
 		d.warned = true
 		slog.Warn("evolve: a reward outside of [0, 1], where the policy expects it: see bandit.Rescale", "reward", r)
 	}
-	if bad := fault.Guard("Policy.Update", func() { err = d.core.Report(p.ID, round.Reward) }); bad != nil {
+	if bad := step.Guard("Policy.Update", func() { err = d.core.Report(p.ID, round.Reward) }); bad != nil {
 		return bad
 	}
 	if err != nil {
@@ -142,7 +141,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 	var panicked *PanicError
 	switch {
 	case err == nil:
-	case errors.As(err, &panicked), fault.OfJournal(err): // reported even if something else ends the run
+	case errors.As(err, &panicked), step.OfJournal(err): // reported even if something else ends the run
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err)
 	case why != "":
@@ -266,7 +265,7 @@ func (d *driver) claim(ctx, steps context.Context) error {
 	var r eval.Result
 	var err error
 	turn := &Turn{step: s, shared: d.shared, calls: math.MaxInt}
-	bad := fault.Guard("the claim of the best arm", func() {
+	bad := step.Guard("the claim of the best arm", func() {
 		r, err = arm.claim(s.Within(ctx), turn, d.res.Best.Program, n)
 	})
 	noted := s.Account()
@@ -278,7 +277,7 @@ func (d *driver) claim(ctx, steps context.Context) error {
 	if err != nil {
 		d.res.Unconfirmed = err.Error()
 	}
-	if fault.OfJournal(err) || fault.OfJournal(noted.Fatal) {
+	if step.OfJournal(err) || step.OfJournal(noted.Fatal) {
 		return cmp.Or(err, noted.Fatal)
 	}
 	return nil

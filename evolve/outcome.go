@@ -9,7 +9,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/books"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
@@ -44,7 +43,7 @@ type pull struct {
 func closed(s *step.Step, gen Generation, err error) (Generation, step.Account, error) {
 	a := s.Account()
 	gen = withCalls(gen, callsOf(a.Calls))
-	var refused *fault.Refused
+	var refused *step.Refused
 	if errors.As(err, &refused) { // that the budget has no room limits the step, and is not an error
 		gen.Limit, err = cmp.Or(gen.Limit, refused.Limit), nil
 	}
@@ -64,7 +63,7 @@ func closed(s *step.Step, gen Generation, err error) (Generation, step.Account, 
 // reported, so it matters only how it ended and not whether it is whole.
 func started(a step.Account, err error) (Generation, error) {
 	spent := Generation{Asides: callsOf(a.Calls), Limit: a.Limit}
-	var refused *fault.Refused
+	var refused *step.Refused
 	if errors.As(err, &refused) {
 		spent.Limit, err = cmp.Or(spent.Limit, refused.Limit), nil
 	}
@@ -75,8 +74,8 @@ func started(a step.Account, err error) (Generation, error) {
 // journal failed counts before what the arm made of it, which may look like the end of the run. So does a fault before
 // what was refused because of it.
 func ended(a step.Account, err error) error {
-	var doomed *fault.Doomed
-	if err == nil || fault.OfJournal(a.Fatal) || errors.As(err, &doomed) {
+	var doomed *step.Doomed
+	if err == nil || step.OfJournal(a.Fatal) || errors.As(err, &doomed) {
 		return cmp.Or(a.Fatal, err)
 	}
 	return err

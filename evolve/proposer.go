@@ -10,7 +10,6 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/llm"
@@ -140,7 +139,7 @@ func (b *Breeder) Draw(open []bool) (int, error) {
 	}
 	var pull bandit.Pull
 	var err error
-	if bad := fault.Guard("Policy "+nameOf(b.policy()), func() {
+	if bad := step.Guard("Policy "+nameOf(b.policy()), func() {
 		pull, err = b.proposing.player.DrawAt(open, uint64(b.born), b.budget.costs(b.proposing.costs))
 	}); bad != nil {
 		return 0, bad
@@ -222,7 +221,7 @@ func (b *Breeder) credit(m *bredChild) error {
 	}
 	c := &m.child
 	reward, ok := 0.0, false
-	if bad := fault.Guard("Credit", func() {
+	if bad := step.Guard("Credit", func() {
 		if b.Credit != nil {
 			reward, ok = b.Credit(*c)
 		} else {
@@ -236,7 +235,7 @@ func (b *Breeder) credit(m *bredChild) error {
 		return b.proposing.player.Cancel(m.pull.ID)
 	}
 	var err error
-	if bad := fault.Guard("Policy "+nameOf(b.policy()), func() {
+	if bad := step.Guard("Policy "+nameOf(b.policy()), func() {
 		err = b.proposing.player.Report(m.pull.ID, reward)
 	}); bad != nil {
 		return bad

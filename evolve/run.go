@@ -13,7 +13,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 )
@@ -65,12 +64,12 @@ type driver struct {
 	core    *allocation.Core
 	shared  *shared
 	begun   time.Time
-	pending map[int]pull   // pulls whose outcome is not in, by arm
-	streaks []fault.Streak // calls in a row that failed, by arm
-	err     error          // with which the run ends
-	margin  margin         // of the budget, for noisy arms
-	audits  []auditor      // by arm
-	scored  int            // children that were scored or failed, and the programs that arms begin with
+	pending map[int]pull  // pulls whose outcome is not in, by arm
+	streaks []step.Streak // calls in a row that failed, by arm
+	err     error         // with which the run ends
+	margin  margin        // of the budget, for noisy arms
+	audits  []auditor     // by arm
+	scored  int           // children that were scored or failed, and the programs that arms begin with
 	// programs are those that were scored or refused, without duplicates, and gated the calls that gates made for
 	// them. The account has those of evaluators.
 	programs, gated int
@@ -133,7 +132,7 @@ func newDriver(cfg Config) *driver {
 		shared:  newShared(cfg, margin),
 		begun:   time.Now(),
 		pending: make(map[int]pull),
-		streaks: make([]fault.Streak, len(cfg.Arms)),
+		streaks: make([]step.Streak, len(cfg.Arms)),
 		ended:   make(chan outcome),
 		idle:    step.NewSignal(),
 	}
@@ -238,7 +237,7 @@ func (d *driver) start(ctx, steps context.Context) {
 		st := d.step(pull{Pull: bandit.Pull{ID: -1, Arm: i}, past: past}, begin)
 		turn := &Turn{step: st, shared: d.shared, calls: math.MaxInt}
 		var err error
-		bad := fault.Guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(st.Within(begin), turn) })
+		bad := step.Guard(fmt.Sprintf("Start of arm %d", i), func() { err = s.Start(st.Within(begin), turn) })
 		if bad != nil {
 			err = bad
 		}
@@ -339,7 +338,7 @@ func (d *driver) draw(ctx, steps context.Context) bool {
 	var decision allocation.Decision
 	var err error
 	most, limited := d.scorable()
-	bad := fault.Guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.next(most, limited) })
+	bad := step.Guard("Policy.Probs, or an arm's Done or Calls,", func() { decision, err = d.next(most, limited) })
 	if bad != nil {
 		err = bad
 	}
@@ -417,7 +416,7 @@ func (d *driver) stepArm(p pull, calls int, steps context.Context) {
 	turn := &Turn{step: s, shared: d.shared, calls: calls, arm: p.Arm, lessons: p.lessons}
 	var gen Generation
 	var err error
-	bad := fault.Guard(fmt.Sprintf("Step of arm %d", p.Arm), func() {
+	bad := step.Guard(fmt.Sprintf("Step of arm %d", p.Arm), func() {
 		gen, err = d.audits[p.Arm].step(s.Within(steps), turn)
 	})
 	if bad != nil {
@@ -492,7 +491,7 @@ func (d *driver) elapsed() time.Duration {
 // observe calls the observer, and ends the run with an error if it panics.
 func (d *driver) observe(e Event) {
 	e.Best, e.Calls, e.Ledger = d.res.Best, d.res.Calls, d.shared.Ledger.Observed()
-	if err := fault.Guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
+	if err := step.Guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err) // stop does nothing once the run is over, and the panic must not be lost
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	fault "github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/task"
 )
 

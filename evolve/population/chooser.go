@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	fault "github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	account "github.com/evoalloc/evoalloc/evolve/history"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	fault "github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/task"
 )

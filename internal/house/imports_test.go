@@ -18,8 +18,8 @@ var floors = [][]string{
 	{"task", "eval/*", "evolve/books"}, // what runs tell in
 	{"task/*", "evolve/internal/*"},
 	{"internal/killtest", "internal/runtest", "task/folder"},
-	{"evolve/internal/fault", "evolve/journal"},
-	{"evolve/history"}, // what happened in a run
+	{"evolve/journal"},
+	{"evolve/history"},       // what happened in a run
 	{"evolve/internal/step"}, // what a call of each arm comes to; what a step asks
 	{"evolve"},
 	{"evolve/population", "evolve/breadth"}, // searches, and what they are made of

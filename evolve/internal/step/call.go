@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -108,7 +107,7 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	default:
 		s.noteCalls(c.asks.CallsFor(s.child))
 	}
-	if limit, _ := fault.Refusal(err); limit == "" || s.session == "" || s.Ledger.UsedUp() != "" {
+	if limit, _ := Refusal(err); limit == "" || s.session == "" || s.Ledger.UsedUp() != "" {
 		s.noteError(err) // a session's call may be too large for a budget that has room for others
 	}
 	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed
@@ -191,7 +190,7 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 		return llm.Reply{}, false, err
 	case r != nil && r.Kind == record.Refusal:
 		// It is refused again even if there is room now: what the search did next, it did without this call.
-		return llm.Reply{}, true, &fault.Refused{Limit: r.Limit}
+		return llm.Reply{}, true, &Refused{Limit: r.Limit}
 	case r != nil:
 		if err := c.recallAsked(&c.asks, r.Asked); err != nil {
 			return llm.Reply{}, false, err
@@ -239,7 +238,7 @@ func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
 		return llm.Reply{}, false, why
 	}
 	c.books.AttemptsBooked()
-	return *r.Reply, true, &fault.Abandoned{Then: r.Error.Err(), Now: why}
+	return *r.Reply, true, &Abandoned{Then: r.Error.Err(), Now: why}
 }
 
 // recalledError returns the error of a call that failed. If the budget had no room for another attempt, it is refused
@@ -247,7 +246,7 @@ func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
 func recalledError(r *record.Record) error {
 	err := r.Error.Err()
 	if r.Limit != "" {
-		return &fault.Abandoned{Then: err, Now: errors.Join(&fault.Refused{Limit: r.Limit}, err)}
+		return &Abandoned{Then: err, Now: errors.Join(&Refused{Limit: r.Limit}, err)}
 	}
 	return err
 }
@@ -276,7 +275,7 @@ func (s *Step) recallAsked(a *Asked, list []record.Asked) error {
 		case c == nil:
 			continue
 		case c.Kind == record.Refusal: // who asked may have made do without
-			s.noteError(&fault.Refused{Limit: c.Limit})
+			s.noteError(&Refused{Limit: c.Limit})
 			continue
 		case len(c.Reply.Attempts) > 0:
 			a.Note(Call{Kind: of.Kind, Attempts: c.Reply.Attempts})
@@ -308,7 +307,7 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 		Queued: Both(c.Queued.Begin, trace.Queued),
 	})
 	for {
-		if bad := fault.Guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
+		if bad := Guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
 			err = bad
 		}
 		if !errors.Is(err, ErrGranted) || len(reply.Attempts) > 0 {
@@ -396,14 +395,14 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 		return reply, err
 	}
 	r := record.Record{Kind: record.Completion, Reply: &reply, Error: llm.NewErrorRecord(err)}
-	limit, refused := fault.Refusal(err)
+	limit, refused := Refusal(err)
 	switch {
 	case err == nil:
 	case len(reply.Attempts) == 0 && limit != "":
 		r = record.Record{Kind: record.Refusal, Limit: limit}
 	case !c.books.Begun() && len(reply.Attempts) == 0 && (refused || ctx.Err() != nil):
 		return reply, err // it was not begun, so there is nothing to account for
-	case ctx.Err() != nil || refused && limit == "" || fault.Fatal(err):
+	case ctx.Err() != nil || refused && limit == "" || Fatal(err):
 		// The run ends by this. Recorded as a failure it would be recalled, and end every later incarnation too.
 		r.Kind, r.Prompt = record.Abandoned, SizeOf(c.req).Prompt
 	default:

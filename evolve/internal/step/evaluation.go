@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -38,7 +37,7 @@ func (s *Step) Score(ctx context.Context, e eval.Evaluator, program string, samp
 	var r eval.Result
 	err := s.doomed()
 	// After some faults no program can be scored any more, or no score kept.
-	if err == nil || !fault.OfJournal(err) && !fault.OfEvaluation(err) {
+	if err == nil || !OfJournal(err) && !OfEvaluation(err) {
 		r, err = s.remembered(ctx, e, program, sample)
 	}
 	s.noteError(err)
@@ -55,16 +54,16 @@ func (s *Step) evaluateParts(ctx context.Context, c eval.Composite, program stri
 
 	part := func(e eval.Evaluator) (eval.Result, error) { return s.Score(ctx, e, program, 0) }
 	refused := func(err error) bool {
-		limit, refused := fault.Refusal(err)
+		limit, refused := Refusal(err)
 		return refused && limit != ""
 	}
-	bad := fault.Guard("the evaluator's Parts or Join", func() {
+	bad := Guard("the evaluator's Parts or Join", func() {
 		r, err = eval.ComposeBy(c, program, sample, part, refused)
 	})
 	err = cmp.Or(bad, err)
-	if err != nil && ctx.Err() == nil && !fault.Fatal(err) && !fault.IsLost(err) {
-		if _, refused := fault.Refusal(err); !refused {
-			err = &fault.Evaluation{Why: err} // of Parts or Join
+	if err != nil && ctx.Err() == nil && !Fatal(err) && !IsLost(err) {
+		if _, refused := Refusal(err); !refused {
+			err = &EvaluationError{Why: err} // of Parts or Join
 		}
 	}
 	if s != nil {
@@ -134,8 +133,8 @@ func (s *Step) earlier(ctx context.Context, a *Asked, key record.Key) (
 // ends with. The search goes on without the score. With room for it a resumed run would not. Any other error is not
 // recorded.
 func (s *Step) unscored(a *Asked, err error) error {
-	limit, _ := fault.Refusal(err)
-	if limit == "" && !fault.IsLost(err) {
+	limit, _ := Refusal(err)
+	if limit == "" && !IsLost(err) {
 		return err
 	}
 	if s.Journal != nil {
@@ -147,7 +146,7 @@ func (s *Step) unscored(a *Asked, err error) error {
 	if limit == "" {
 		return err
 	}
-	return &fault.Refused{Limit: limit} // without the evaluator's words, which a run made again does not have
+	return &Refused{Limit: limit} // without the evaluator's words, which a run made again does not have
 }
 
 // recallEvaluation returns what the evaluation brought in an earlier incarnation, if the journal has it, and the
@@ -196,7 +195,7 @@ func (s *Step) recallScored(ctx context.Context, of record.Scored) error {
 	}
 	if of.None { // what it paid for is noted as it was then
 		_, err := recall()
-		if limit, _ := fault.Refusal(err); limit == "" && !fault.IsLost(err) {
+		if limit, _ := Refusal(err); limit == "" && !IsLost(err) {
 			return err
 		}
 		s.noteError(err)
@@ -299,7 +298,7 @@ func clocked(ctx context.Context, e eval.Evaluator, program string, sample int, 
 	defer cancel()
 	w := StartWatch(cancel, worst, limits)
 	inner := llm.WithTrace(limited, &llm.Trace{Queued: w.Queued, Ask: ask})
-	bad := fault.Guard("the evaluator's Evaluate", func() { r, err = eval.EvaluateSample(inner, e, program, sample) })
+	bad := Guard("the evaluator's Evaluate", func() { r, err = eval.EvaluateSample(inner, e, program, sample) })
 	took = w.Stop()
 	cutOff := limits && ctx.Err() == nil && limited.Err() != nil
 	switch {
@@ -308,8 +307,8 @@ func clocked(ctx context.Context, e eval.Evaluator, program string, sample int, 
 	case err != nil && cutOff: // a slow program is a bad candidate, and not an error of the evaluator
 		r, err = eval.Invalid("evaluation took more than the %v that the budget sets aside for one", worst), nil
 	case err != nil && ctx.Err() == nil:
-		if _, refused := fault.Refusal(err); !refused {
-			err = &fault.Evaluation{Why: err}
+		if _, refused := Refusal(err); !refused {
+			err = &EvaluationError{Why: err}
 		}
 	}
 	return r, took, err
@@ -320,7 +319,7 @@ func clocked(ctx context.Context, e eval.Evaluator, program string, sample int, 
 func (s *Step) asEvaluator(a *Asked) asking {
 	return func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 		reply, err := s.askOnce(ctx, purpose{kind: "evaluation", within: a}, l, req)
-		if err != nil && fault.Lasting(ctx, err) == nil {
+		if err != nil && Lasting(ctx, err) == nil {
 			a.Fail()
 		}
 		return reply, err
@@ -334,16 +333,16 @@ const mostLost = 32
 // bear returns what err means for the run. An evaluator that fails after a call of it has failed costs one
 // evaluation, as a failed call costs one child, unless too many in a row are lost.
 func (s *Step) bear(ctx context.Context, a *Asked, err error) error {
-	var failed *fault.Evaluation
+	var failed *EvaluationError
 	switch {
 	case err == nil:
 		s.lost.Store(0)
 	case errors.As(err, &failed) && a.Failed() && ctx.Err() == nil:
 		n := s.lost.Add(1)
 		if n < mostLost {
-			return &fault.Lost{Why: failed.Why}
+			return &Lost{Why: failed.Why}
 		}
-		return &fault.Evaluation{
+		return &EvaluationError{
 			Why: fmt.Errorf("evolve: %d evaluations in a row were lost to failed calls, the last with: %w", n, failed.Why)}
 	}
 	return err
@@ -351,7 +350,7 @@ func (s *Step) bear(ctx context.Context, a *Asked, err error) error {
 
 // lostRecord returns why an evaluation was lost for its record, nil if the budget refused it.
 func lostRecord(err error) *llm.ErrorRecord {
-	var l *fault.Lost
+	var l *Lost
 	if !errors.As(err, &l) {
 		return nil
 	}
@@ -361,9 +360,9 @@ func lostRecord(err error) *llm.ErrorRecord {
 // notScored returns the error of an evaluation that has no result in the journal.
 func notScored(r *record.Record) error {
 	if r.Error != nil {
-		return &fault.Lost{Why: r.Error.Err()}
+		return &Lost{Why: r.Error.Err()}
 	}
-	return &fault.Refused{Limit: r.Limit}
+	return &Refused{Limit: r.Limit}
 }
 
 // Tune scores program with e for a tuner or an agent; see evolve's Turn. A refusal is not noted: the step goes on.
@@ -389,7 +388,7 @@ func (s *Step) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 	}
 	if err == nil {
 		s.noteScored(Evaluation{Key: key, Of: of, Tuned: true})
-	} else if limit, _ := fault.Refusal(err); limit == "" {
+	} else if limit, _ := Refusal(err); limit == "" {
 		s.noteError(err)
 	}
 	return v.Result, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -71,7 +70,7 @@ func (l *Ledger) Grant(ctx context.Context, drain <-chan struct{}, g *Grant, n i
 		case l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: n})) == "" || l.reserved.Calls == 0:
 			limit := l.over(l.spent.Plus(Amounts{Calls: 1}))
 			if l.set(g, n); g.left == 0 {
-				return 0, &fault.Refused{Limit: limit}
+				return 0, &Refused{Limit: limit}
 			}
 			return g.left, nil
 		}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -48,7 +47,7 @@ func TestGrants(t *testing.T) {
 		}
 		l.GiveBack(&second, 4)
 		_, err := l.Grant(ctx, nil, &third, 4)
-		if limit, refused := fault.Refusal(err); !refused || limit != "Calls" {
+		if limit, refused := Refusal(err); !refused || limit != "Calls" {
 			t.Errorf("a session when nothing is left: %v", err)
 		}
 		if s, r := l.Sums(); s.Calls != 5 || r.Calls != 0 {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -94,7 +93,7 @@ func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w Amounts, 
 		case Closed(drain):
 			return llm.ErrDraining
 		case limit != "":
-			return &fault.Refused{Limit: limit}
+			return &Refused{Limit: limit}
 		case l.over(l.spent.Plus(l.reserved).Plus(w).Minus(g.next(w))) == "":
 			taken := g.next(w)
 			l.reserved = l.reserved.Plus(w).Minus(taken)
@@ -122,7 +121,7 @@ func (l *Ledger) admit(drain <-chan struct{}, w Amounts) error {
 		return llm.ErrDraining
 	}
 	if limit := cmp.Or(l.exhausted(w, true), l.over(l.spent.Plus(l.reserved).Plus(w))); limit != "" {
-		return &fault.Refused{Limit: limit}
+		return &Refused{Limit: limit}
 	}
 	l.reserved = l.reserved.Plus(w)
 	return nil

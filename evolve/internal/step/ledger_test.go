@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -63,7 +62,7 @@ func atMost(calls, stalls int) *Ledger {
 }
 
 func refusal(err error) string {
-	limit, _ := fault.Refusal(err)
+	limit, _ := Refusal(err)
 	return limit
 }
 

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -130,13 +129,13 @@ func (w *Session) Reserve(ctx context.Context, n int) (int, error) {
 	text, err := w.remember(ctx, "calls", func(ctx context.Context) (string, error) {
 		live = true
 		granted, err := t.Ledger.Grant(ctx, drain, t.grant, n)
-		if limit, refused := fault.Refusal(err); refused && limit != "" {
+		if limit, refused := Refusal(err); refused && limit != "" {
 			return limit, nil // stands for good, as a refused call does
 		}
 		return fmt.Sprint(granted), err
 	})
 	if _, bad := strconv.Atoi(text); bad != nil && err == nil {
-		err = &fault.Refused{Limit: text}
+		err = &Refused{Limit: text}
 	}
 	if err != nil {
 		t.noteError(err)
@@ -275,7 +274,7 @@ func refusedBy(limit string, err error) error {
 	if err == nil || limit == "" {
 		return err
 	}
-	return &fault.Abandoned{Then: err, Now: &fault.Refused{Limit: limit}}
+	return &Abandoned{Then: err, Now: &Refused{Limit: limit}}
 }
 
 // cut returns why the session does not stand, nil if it does. One that swallowed the end of the run returns less than
@@ -285,13 +284,13 @@ func (w *Session) cut(ctx context.Context, err error) error {
 	s.mu.Lock()
 	cut, bad := s.account.Cut, errors.Join(s.account.Fatal, s.doom)
 	s.mu.Unlock()
-	limit, refused := fault.Refusal(err)
+	limit, refused := Refusal(err)
 	switch {
 	case bad != nil:
 		return bad
 	case ctx.Err() != nil:
 		return fmt.Errorf("evolve: a session: %w", context.Cause(ctx))
-	case err != nil && (refused && limit == "" || fault.Fatal(err)):
+	case err != nil && (refused && limit == "" || Fatal(err)):
 		return err
 	case cut:
 		return fmt.Errorf("evolve: a session was cut short: %w", llm.ErrDraining)
@@ -345,7 +344,7 @@ func (w *Session) recall(ctx context.Context) (program string, recalled bool, er
 		}
 	}
 	if r.Limit != "" {
-		t.noteError(&fault.Refused{Limit: r.Limit})
+		t.noteError(&Refused{Limit: r.Limit})
 	}
 	return program, true, refusedBy(r.Limit, r.Error.Err())
 }

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -29,7 +28,7 @@ type Run struct {
 
 	lost    atomic.Int64 // evaluations in a row that a failed call cost
 	arrears arrears
-	silence fault.Silence
+	silence Silence
 }
 
 // A Step is what happened in one step of a run. Where it differs from what the arm returns, the run believes
@@ -44,10 +43,10 @@ type Step struct {
 	*Run
 	Pull     int // its number; -1 before the first
 	Past     record.Past
-	Over     func() bool   // reports whether the run has given its steps up: the grace period or the wall time is over
-	Failing  *fault.Streak // of the arm
-	Beside   int           // tune evaluations that other arms of the run had made when the step began
-	Claiming bool          // whether it takes fresh samples of a run that is over
+	Over     func() bool // reports whether the run has given its steps up: the grace period or the wall time is over
+	Failing  *Streak     // of the arm
+	Beside   int         // tune evaluations that other arms of the run had made when the step began
+	Claiming bool        // whether it takes fresh samples of a run that is over
 
 	// Of a session, whose step is within that of its child:
 	parent  *Step  // nil for no session
@@ -174,7 +173,7 @@ func (s *Step) noteEffect(e record.Scored) {
 // noteUnscored keeps that an evaluation of a session brought no result, because the budget had no room or a failed call
 // cost it. A journal counts that it was asked for.
 func (s *Step) noteUnscored(of record.Key, err error) {
-	if limit, _ := fault.Refusal(err); limit != "" || fault.IsLost(err) {
+	if limit, _ := Refusal(err); limit != "" || IsLost(err) {
 		s.noteEffect(record.Scored{Key: hexadecimal(of), None: true})
 	}
 }
@@ -188,11 +187,11 @@ func (s *Step) noteError(err error) {
 	if err == nil {
 		return
 	}
-	limit, refused := fault.Refusal(err)
+	limit, refused := Refusal(err)
 	s.each(func(p *Step) {
 		a := &p.account
 		switch {
-		case fault.OfJournal(err):
+		case OfJournal(err):
 			a.Fatal = cmp.Or(a.Fatal, err)
 		case refused && limit != "":
 			if a.Limit == "" || limit < a.Limit {
@@ -201,7 +200,7 @@ func (s *Step) noteError(err error) {
 		case s.Past.Ended: // it went on then
 		case s.Over(), refused:
 			a.Cut = true
-		case fault.Fatal(err):
+		case Fatal(err):
 			a.Fatal = cmp.Or(a.Fatal, err)
 		}
 		p.doom = cmp.Or(p.doom, a.Fatal)
@@ -233,5 +232,5 @@ func (s *Step) doomed() error {
 	if doom == nil {
 		return nil
 	}
-	return &fault.Doomed{Fault: doom}
+	return &Doomed{Fault: doom}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -17,7 +16,7 @@ import (
 func begin(passed func(Amounts) string) *Step {
 	return &Step{Run: &Run{Ledger: NewLedger(Limits{Passed: passed, Stalls: -1}, Amounts{}),
 		Programs: NewPrograms()},
-		Over: func() bool { return false }, Failing: &fault.Streak{}}
+		Over: func() bool { return false }, Failing: &Streak{}}
 }
 
 func free(Amounts) string { return "" }
@@ -85,7 +84,7 @@ func TestStepsDrain(t *testing.T) {
 		reason string
 	}{
 		{errors.New("an archive is broken"), true, "of the search"},
-		{&fault.Evaluation{Why: errors.New("the interpreter is gone")}, false, "of the evaluator"},
+		{&EvaluationError{Why: errors.New("the interpreter is gone")}, false, "of the evaluator"},
 	} {
 		s, made := begin(free), 0
 		s.Drain(tt.fault)

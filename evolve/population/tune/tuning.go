@@ -11,7 +11,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	fault "github.com/evoalloc/evoalloc/evolve/internal/step"
 )
 
 // A tuning is the tuning of one program. One goroutine owns it.

@@ -1,6 +1,4 @@
-// Package fault has the errors with which a call or an evaluation of a run ends. It says of any error what it means for
-// the step and the run, and when so many calls have failed that a run cannot go on.
-package fault
+package step
 
 import (
 	"context"
@@ -28,12 +26,12 @@ func (e *Doomed) Error() string {
 func (e *Doomed) Unwrap() error        { return e.Fault }
 func (e *Doomed) Is(target error) bool { return target == llm.ErrDraining }
 
-// An Evaluation says that evaluation itself failed, which ends the run. Errors of the budget, the journal and the
+// An EvaluationError says that evaluation itself failed, which ends the run. Errors of the budget, the journal and the
 // context, which come out of the same call, are not the evaluator's fault.
-type Evaluation struct{ Why error }
+type EvaluationError struct{ Why error }
 
-func (e *Evaluation) Error() string { return e.Why.Error() }
-func (e *Evaluation) Unwrap() error { return e.Why }
+func (e *EvaluationError) Error() string { return e.Why.Error() }
+func (e *EvaluationError) Unwrap() error { return e.Why }
 
 // A Lost says that an evaluation was lost because a call of its evaluator failed. It costs one child.
 type Lost struct{ Why error }
@@ -137,7 +135,7 @@ func OfJournal(err error) bool {
 
 // OfEvaluation reports whether err says that evaluation itself failed.
 func OfEvaluation(err error) bool {
-	var e *Evaluation
+	var e *EvaluationError
 	return errors.As(err, &e)
 }
 
