@@ -19,8 +19,8 @@ type queueing struct{ llm.LLM }
 
 func (queueing) Announces() bool { return true }
 
-// A model that asks another has both calls within the budget. The inner one does not wait for room that its own
-// outer one holds, which would be for ever, and neither do several for each other's.
+// What a model asks of another is part of its call, which has the attempts of both and counts once. The inner one does not
+// wait for room that its own outer one holds, which would be for ever, and neither do several for each other's.
 func TestModelThatAsksAnother(t *testing.T) {
 	for _, tt := range []struct{ calls, n, asks int }{{1, 4, 1}, {2, 4, 1}, {7, 4, 1}, {8, 4, 1}, {9, 8, 2}, {30, 5, 3}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -56,10 +56,51 @@ func TestModelThatAsksAnother(t *testing.T) {
 				t.Errorf("budget of %d: made again, it has %d attempts of %d, and %d calls are unclaimed: %v",
 					tt.calls, attempts(again), attempts(res), len(again.Earlier.Unclaimed), bad)
 			}
+			if want := tt.calls * (1 + tt.asks); attempts(res) != want {
+				t.Errorf("budget of %d: %d attempts, want %d with those of the other model", tt.calls, attempts(res), want)
+			}
 			if err != nil || res.Limit != "Calls" || res.Calls != tt.calls {
 				t.Errorf("budget of %d: stopped by %s %s after %d calls: %v", tt.calls, res.Stop, res.Limit, res.Calls, err)
 			}
 		})
+	}
+}
+
+// Tokens that a model has another one use count in the budget, whether it tells of them, as a model without a run has to,
+// or not. A run that is made again has spent the same.
+func TestTokensOfAnotherModel(t *testing.T) {
+	for _, tells := range []bool{false, true} {
+		used := func(n int, latency time.Duration) llm.Reply {
+			return llm.Reply{Text: "9", Attempts: []llm.Attempt{{Status: llm.OK, Latency: latency,
+				Usage: &llm.Usage{CompletionTokens: n}}}}
+		}
+		inner := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) { return used(70, 1), nil })
+		outer := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			plan, err := llm.Ask(ctx, inner, llm.Request{Seed: req.Seed})
+			reply := used(30, 2)
+			if tells {
+				reply.Attempts = append(plan.Attempts, reply.Attempts...)
+			}
+			return reply, err
+		})
+		path := journalPath(t)
+		for range 2 {
+			j := openJournal(t, path)
+			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: outer, N: 1, Seed: 40})
+			res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Journal: j,
+				Budget: evolve.Budget{Tokens: 1000, Models: []llm.Model{{Key: "m", MaxTokens: 70}}}})
+			j.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			by := make(map[int]int)
+			for a := range res.Attempts {
+				by[a.Usage.CompletionTokens]++
+			}
+			if res.Limit != "Tokens" || by[70] != 6 || by[30] != 7 {
+				t.Errorf("tells %v: of attempts of 70 and 30 tokens there are %v, stopped by %s %s", tells, by, res.Stop, res.Limit)
+			}
+		}
 	}
 }
 

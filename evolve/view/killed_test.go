@@ -60,21 +60,26 @@ func kill(t *testing.T, path string, children int) {
 // progress returns how many children a journal has, how many calls its last process has under way, and how many
 // processes worked on it.
 func progress(path string) (children, open, parts int) {
+	type call struct {
+		key string
+		n   int
+	}
+	calls := make(map[call]bool)
 	for r, err := range record.Read(path) {
 		switch {
 		case err != nil:
 		case r.Kind == record.Incarnation:
-			open = 0
+			clear(calls)
 			parts++
 		case r.Kind == record.Child:
 			children++
 		case r.Kind == record.Begin:
-			open++
+			calls[call{r.Key, r.N}] = true
 		case r.Kind == record.Completion, r.Kind == record.Failure:
-			open--
+			delete(calls, call{r.Key, r.N})
 		}
 	}
-	return children, open, parts
+	return children, len(calls), parts
 }
 
 // A run that is killed twice and goes on is one history: each child once, all that was paid for, the lost calls named,

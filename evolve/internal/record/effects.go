@@ -100,40 +100,25 @@ func (j *Journal) Claim(key Key) ID {
 // again ([Journal.MadeAgain]). There are two exceptions, for failures that did not end the run. One is that the
 // pull of the call came to its end all the same, which ended says. The other is that the failure cost one child
 // ([Record.Alone]) and another call was answered since.
-func (j *Journal) Recall(id ID, ended bool) (*Record, error) {
+func (j *Journal) Recall(id ID, ended bool) (r *Record, stands bool, err error) {
 	id = id.short()
 	j.mu.Lock()
 	a, found := j.answers[id]
-	found = found && (ended || !j.again[id])
+	stands = ended || !j.again[id]
 	if found {
 		delete(j.answers, id) // no later call has this identity
 		delete(j.failures, id)
 		delete(j.again, id)
 	}
-	j.mu.Unlock()
-	if !found {
-		return nil, nil
-	}
-	return j.at(a.Place)
-}
-
-// MadeAgain returns the failure of call id that is not recalled, or nil if there is none. From then on
-// [Journal.Earlier] returns what it cost: it was paid for, and the result holds only the call that is made now.
-func (j *Journal) MadeAgain(id ID) (*Record, error) {
-	id = id.short()
-	j.mu.Lock()
-	a, found := j.answers[id]
-	if found = found && j.again[id]; found {
-		delete(j.answers, id)
-		delete(j.failures, id)
-		delete(j.again, id)
+	if found && !stands { // the result holds only the call that is made now
 		j.abandoned = append(j.abandoned, a.Place)
 	}
 	j.mu.Unlock()
 	if !found {
-		return nil, nil
+		return nil, false, nil
 	}
-	return j.at(a.Place)
+	r, err = j.at(a.Place)
+	return r, stands, err
 }
 
 // RecallAbandoned returns what call id cost when it was abandoned, or nil if it was not. The caller's result
@@ -159,7 +144,7 @@ func (j *Journal) RecallAsked(a Asked) (*Record, error) {
 	if n, err := hex.Decode(id.Key[:named], []byte(a.Key[:min(len(a.Key), 2*named)])); err != nil || n < named {
 		return nil, fmt.Errorf("journal: %s: an evaluation asked for %q, which is not a key", j.path, a.Key)
 	}
-	r, err := j.Recall(id, true)
+	r, _, err := j.Recall(id, true)
 	if r == nil && err == nil {
 		return j.RecallAbandoned(id)
 	}

@@ -15,7 +15,7 @@ import (
 type purpose struct {
 	kind   string
 	bred   bool   // for a child of a Breeder, whose search goes on if the call fails: that costs one child
-	within *Asked // the evaluation that asks, or the call whose model does; nil for none
+	within *Asked // the evaluation that asks; nil for none
 }
 
 // An Answer is how a call ended.
@@ -41,8 +41,7 @@ func (s *Step) AskForChild(ctx context.Context, l llm.LLM, req llm.Request) (Ans
 }
 
 // Within returns ctx for a step, in which llm.Ask goes through s. Code that has no Turn at hand, such as an
-// operator's helper or a model that asks another, calls llm.Ask. Its calls are then in the budget, the journal
-// and the result too.
+// operator's helper, calls llm.Ask. Its calls are then in the budget, the journal and the result too.
 func (s *Step) Within(ctx context.Context) context.Context {
 	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 		return s.Ask(ctx, "other", l, req)
@@ -77,14 +76,10 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 		s.noteError(err)
 		return a, err
 	}
-	asker, inner := l.(innerModel)
-	if inner {
-		l, p.within = asker.LLM, asker.asks
-	}
 	// This order is the contract. A call that is in the file is not sent again. A call that the budget has no
 	// room for is not sent. No reply is acted on before it is on disk. What was spent is booked however the
 	// call ended, which is why Settle stands behind no condition.
-	c := s.newCall(p, req, inner)
+	c := s.newCall(p, req)
 	reply, recalled, err := c.recall(ctx)
 	if err == nil && !recalled {
 		heard := c.listen()
@@ -94,19 +89,7 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 		s.silence.Hear(reply.Attempts)
 	}
 	c.books.Settle(reply.Attempts)
-	if len(reply.Attempts) > 0 {
-		c.asks.Note(Call{Kind: p.kind, Attempts: reply.Attempts})
-	}
-	of := record.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: SizeOf(c.req).Prompt}
-	switch {
-	case p.within != nil:
-		p.within.Add(of, c.asks.Calls())
-	case s.session != "":
-		s.asked.Add(of, nil)
-		fallthrough
-	default:
-		s.noteCalls(c.asks.CallsFor(s.child))
-	}
+	c.note(reply.Attempts)
 	if limit, _ := Refusal(err); limit == "" || s.session == "" || s.Ledger.UsedUp() != "" {
 		s.noteError(err) // a session's call may be too large for a budget that has room for others
 	}
@@ -116,24 +99,28 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	return Answer{reply, c.id, recalled}, err
 }
 
-// A call is one call of a step while it is made. One goroutine owns it; its books say what it has set aside and spent,
-// and in which state it is.
+// A call is one call of a step while it is made. One goroutine owns it; its books say what it has set aside and spent.
+//
+// How it is answered follows from what the journal has of it, and of the pull or the evaluation that asks:
+//
+//	in the journal         the pull's end is there   the pull is made, or made again   the run is over
+//	Completion, Refusal    recalled                  recalled                          recalled
+//	Failure                recalled                  recalled                          recalled
+//	Failure that may have  recalled                  booked, and sent                  booked, and given up
+//	ended a run (paused)
+//	Abandoned              recalled, given up        sent                              recalled, given up
+//	Begin, or nothing      ErrDiverged               sent                              given up
+//
+// Recalled, its attempts are booked as they were. Given up, its error is that of a run that ends. It is sent when every
+// decision of earlier incarnations is made again and what they paid for is booked ([Step.awaitLive]), if the budget
+// has room, and else refused.
 type call struct {
 	*Step
 	purpose
 	req   llm.Request
 	id    record.ID // its identity in the journal, if there is one
-	asks  Asked     // what its model asks of others
 	books *CallBooks
 }
-
-// An innerModel is asked by the model of another call, which waits for it.
-type innerModel struct {
-	llm.LLM
-	asks *Asked // of the other call
-}
-
-func (m innerModel) Unwrap() llm.LLM { return m.LLM }
 
 // newCall gives the call its identity: what it asks, and for which pull, session or evaluation. Two arms that ask
 // alike at the same time then each get their own answer back when the run is made again, whichever asks first.
@@ -141,19 +128,20 @@ func (m innerModel) Unwrap() llm.LLM { return m.LLM }
 // Its place in the step is not part of the identity. So the calls that a step makes at once are recalled in
 // whatever order they begin. An evaluation's calls belong to it and not to a pull, because which of two pulls
 // that ask for it makes it is chance.
-func (s *Step) newCall(p purpose, req llm.Request, inner bool) *call {
-	c := &call{Step: s, purpose: p, req: req, books: s.Ledger.Call(req, inner, s.grant)}
-	if s.Journal != nil {
-		digest := hexadecimal(req.Digest())
-		switch {
-		case p.within != nil:
-			c.id = s.Journal.Claim(record.KeyOf("evaluation", hexadecimal(p.within.ID.Key), fmt.Sprint(p.within.ID.N), digest))
-		case s.session != "":
-			c.id = s.Journal.Claim(record.KeyOf("session", s.session, digest))
-		default:
-			c.id = s.Journal.Claim(record.KeyOf("pull", fmt.Sprint(s.Pull), digest))
-		}
-		c.asks.ID = c.id
+func (s *Step) newCall(p purpose, req llm.Request) *call {
+	c := &call{Step: s, purpose: p, req: req, books: s.Ledger.Call(req, s.grant)}
+	if s.Journal == nil {
+		return c
+	}
+	digest := hexadecimal(req.Digest())
+	switch {
+	case p.within != nil:
+		of := p.within.id
+		c.id = s.Journal.Claim(record.KeyOf("evaluation", hexadecimal(of.Key), fmt.Sprint(of.N), digest))
+	case s.session != "":
+		c.id = s.Journal.Claim(record.KeyOf("session", s.session, digest))
+	default:
+		c.id = s.Journal.Claim(record.KeyOf("pull", fmt.Sprint(s.Pull), digest))
 	}
 	return c
 }
@@ -161,99 +149,63 @@ func (s *Step) newCall(p purpose, req llm.Request, inner bool) *call {
 // hexadecimal returns all digits of a key, of which keys of other things are made.
 func hexadecimal(key [32]byte) string { return hex.EncodeToString(key[:]) }
 
-// recall returns how the call ended in an earlier incarnation. If the journal does not say, it waits until the
-// call may be made: until every decision of earlier incarnations is made again.
+// recall returns how the call ended in an earlier incarnation, or waits until it may be sent.
 func (c *call) recall(ctx context.Context) (reply llm.Reply, recalled bool, err error) {
 	if c.Journal == nil {
 		return llm.Reply{}, false, nil
 	}
-	switch reply, recalled, err := c.recallEnd(); {
-	case recalled || err != nil:
+	if reply, recalled, err = c.recallEnd(); recalled || err != nil {
 		return reply, recalled, err
-	case c.Past.Ended:
-		// To make the call for real would pay for a pull that is over and reported.
-		return c.abandonedThen()
 	}
-	if err := c.awaitLive(ctx); err != nil {
-		return c.abandonedAgain(err)
+	var wait error
+	if !c.Past.Ended {
+		if wait = c.awaitLive(ctx); wait == nil {
+			return llm.Reply{}, false, nil
+		}
 	}
-	return llm.Reply{}, false, nil
+	// The search gave it up and did without it, and does so again: its result must have the same attempts.
+	r, err := c.Journal.RecallAbandoned(c.id)
+	switch {
+	case err != nil || r == nil && wait != nil:
+		return llm.Reply{}, false, errors.Join(wait, err)
+	case r == nil: // to send it would pay for a pull that is over and reported
+		return llm.Reply{}, false, c.Journal.Diverged(c.Pull, c.id)
+	}
+	c.books.AttemptsBooked() // when the run began
+	if wait != nil {
+		return *r.Reply, true, &Abandoned{Then: r.Error.Err(), Now: wait}
+	}
+	return *r.Reply, true, r.Error.Err()
 }
 
 // recallEnd returns how the call ended, if the journal holds that and it stands.
 func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 	c.arrears.RLock()
 	defer c.arrears.RUnlock()
-	r, err := c.Journal.Recall(c.id, c.Past.Ended)
+	r, stands, err := c.Journal.Recall(c.id, c.Past.Ended)
 	switch {
-	case err != nil:
+	case r == nil || err != nil:
 		return llm.Reply{}, false, err
-	case r != nil && r.Kind == record.Refusal:
+	case r.Kind == record.Refusal:
 		// It is refused again even if there is room now: what the search did next, it did without this call.
 		return llm.Reply{}, true, &Refused{Limit: r.Limit}
-	case r != nil:
-		if err := c.recallAsked(&c.asks, r.Asked); err != nil {
-			return llm.Reply{}, false, err
-		}
-		c.bookRecalled(SizeOf(c.req), r.Reply.Attempts)
-		c.books.Booked()
-		return *r.Reply, true, recalledError(r)
-	case c.Past.Ended:
+	}
+	size := SizeOf(c.req)
+	size.Prompt = max(size.Prompt, r.Prompt) // of what its model asked
+	c.bookRecalled(size, r.Reply.Attempts)
+	if !stands { // it was paid for, and so is the call made now
 		return llm.Reply{}, false, nil
 	}
-	// If an error ended the run, a failure before it may be that error. Recalled, it would end every
-	// incarnation from now on, however healthy the endpoint is. It was paid for, and the call made now is too.
-	if r, err = c.Journal.MadeAgain(c.id); r != nil {
-		c.bookRecalled(SizeOf(c.req), r.Reply.Attempts)
+	c.books.Booked()
+	if err = r.Error.Err(); r.Limit != "" { // it had no room for another attempt, and is refused that now too
+		err = &Abandoned{Then: err, Now: errors.Join(&Refused{Limit: r.Limit}, err)}
 	}
-	return llm.Reply{}, false, err
-}
-
-// abandonedThen replays a call that the search abandoned in an earlier incarnation and then did without. If the journal
-// has the end of a pull, all of the pull's calls without an answer were abandoned. A call that was not means that the
-// search asks for something else now.
-func (c *call) abandonedThen() (llm.Reply, bool, error) {
-	r, err := c.Journal.RecallAbandoned(c.id)
-	if err == nil && r == nil {
-		err = c.Journal.Diverged(c.Pull, c.id)
-	}
-	if err == nil {
-		c.arrears.RLock()
-		err = c.recallAsked(&c.asks, r.Asked)
-		c.arrears.RUnlock()
-	}
-	if err != nil {
-		return llm.Reply{}, false, err
-	}
-	c.books.AttemptsBooked() // when the run began
-	return *r.Reply, true, r.Error.Err()
-}
-
-// abandonedAgain returns how a call ended that an earlier incarnation abandoned, if this one abandons it too. A
-// run that reached its target abandoned what was in flight then. Made again, its result must have the same
-// attempts.
-func (c *call) abandonedAgain(why error) (llm.Reply, bool, error) {
-	r, err := c.Journal.RecallAbandoned(c.id)
-	if r == nil || err != nil {
-		return llm.Reply{}, false, why
-	}
-	c.books.AttemptsBooked()
-	return *r.Reply, true, &Abandoned{Then: r.Error.Err(), Now: why}
-}
-
-// recalledError returns the error of a call that failed. If the budget had no room for another attempt, it is refused
-// now too.
-func recalledError(r *record.Record) error {
-	err := r.Error.Err()
-	if r.Limit != "" {
-		return &Abandoned{Then: err, Now: errors.Join(&Refused{Limit: r.Limit}, err)}
-	}
-	return err
+	return *r.Reply, true, err
 }
 
 // listen begins the call for the run's count of calls without an answer. The func that it returns ends it there,
-// with the call's error or that of a run that hears nothing. The failure of a call within another call, or within
-// an evaluation, is for these to judge.
+// with the call's error or that of a run that hears nothing. The failure of a call within an evaluation is for that to
+// judge.
 func (c *call) listen() (heard func([]llm.Attempt, error) error) {
 	if c.within == nil {
 		return c.silence.Begin()
@@ -264,69 +216,98 @@ func (c *call) listen() (heard func([]llm.Attempt, error) error) {
 	}
 }
 
-// recallAsked takes in what the file has of calls that are not made now, because what came of them is recalled
-// itself, and of those that their models made. The caller has read-locked arrears.
-func (s *Step) recallAsked(a *Asked, list []record.Asked) error {
+// note keeps the call for the result, and for the record of what asked for it.
+func (c *call) note(attempts []llm.Attempt) {
+	of := record.Asked{Kind: c.kind, Key: c.id.String(), N: c.id.N, Prompt: c.books.Prompt()}
+	made := Call{Kind: c.kind, Attempts: attempts}
+	if c.within != nil {
+		c.within.add(of, made)
+		return
+	}
+	if c.session != "" {
+		c.mu.Lock()
+		c.asked = append(c.asked, of)
+		c.mu.Unlock()
+	}
+	made.Child = c.child
+	c.noteCalls(made)
+}
+
+// recallAsked returns the calls that the file has of those that an evaluation or a session made, which is recalled
+// itself. Those that their models made in journals of earlier versions count as nobody's. The caller has read-locked
+// arrears.
+func (s *Step) recallAsked(list []record.Asked) (made []Call, err error) {
 	for _, of := range list {
-		c, err := s.Journal.RecallAsked(of)
+		r, err := s.Journal.RecallAsked(of)
 		switch {
 		case err != nil:
-			return err
-		case c == nil:
+			return nil, err
+		case r == nil:
 			continue
-		case c.Kind == record.Refusal: // who asked may have made do without
-			s.noteError(&Refused{Limit: c.Limit})
+		case r.Kind == record.Refusal: // who asked may have made do without
+			s.noteError(&Refused{Limit: r.Limit})
 			continue
-		case len(c.Reply.Attempts) > 0:
-			a.Note(Call{Kind: of.Kind, Attempts: c.Reply.Attempts})
+		case r.Kind != record.Abandoned: // which is booked when the run begins
+			s.bookRecalled(Size{Prompt: of.Prompt}, r.Reply.Attempts)
 		}
-		if c.Kind != record.Abandoned { // which is booked when the run begins
-			s.bookRecalled(Size{Prompt: of.Prompt}, c.Reply.Attempts)
-		}
-		if err := s.recallAsked(a, c.Asked); err != nil {
-			return err
-		}
+		made = append(made, Call{Kind: of.Kind, Attempts: r.Reply.Attempts})
 	}
-	return nil
+	return made, nil
 }
 
 // send makes the call. When an attempt has left every queue, what it may cost is set aside, and the journal
 // records that it begins. When it ends, what it did cost is booked, before the next attempt or a pause.
 func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error) {
-	trace := llm.TraceOf(ctx)
-	if Closed(trace.Drain) { // so that it need not wait in a queue to learn that it is not sent
+	drain := llm.TraceOf(ctx).Drain
+	if Closed(drain) { // so that it need not wait in a queue to learn that it is not sent
 		return llm.Reply{}, llm.ErrDraining
 	}
-	traced := llm.WithTrace(ctx, &llm.Trace{
-		Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-			return trace.Ask(ctx, innerModel{l, &c.asks}, req)
-		},
-		Again:  func(context.Context, llm.Request) error { return c.again(trace.Drain) },
-		Send:   func(model string) error { return c.begin(ctx, trace.Drain, model) },
-		Ended:  c.ended,
-		Queued: Both(c.Queued.Begin, trace.Queued),
-	})
 	for {
-		if bad := Guard("the model's Generate", func() { reply, err = llm.Send(traced, l, c.req) }); bad != nil {
+		if bad := Guard("the model's Generate", func() { reply, err = llm.Send(c.traced(ctx), l, c.req) }); bad != nil {
 			err = bad
 		}
 		if !errors.Is(err, ErrGranted) || len(reply.Attempts) > 0 {
 			break
 		}
-		if err = c.Ledger.AwaitGrants(ctx, trace.Drain); err != nil {
+		if err = c.Ledger.AwaitGrants(ctx, drain); err != nil {
 			return reply, err
 		}
 	}
 	// Cleaned before it is recorded, so that an endpoint cannot fill the journal with what it says of itself,
 	// and before it is acted on, so that a resumed run acts on the same text.
 	reply = reply.Clean()
+	untold := c.books.Untold(c.books.Complete(reply).Attempts)
 	// A model may return an answer without an attempt. Such an answer would count in no budget, and a run
 	// limited by calls would never end.
-	if err == nil && len(reply.Attempts) == 0 {
+	if err == nil && len(reply.Attempts) == 0 && !Answered(untold) {
 		reply.Attempts = []llm.Attempt{{Status: llm.OK}}
 	}
 	reply = c.books.Complete(reply)
-	reply.Attempts = append(c.books.Untold(reply.Attempts), reply.Attempts...)
+	reply.Attempts = append(untold, reply.Attempts...)
+	return reply, err
+}
+
+// traced returns ctx for the call's attempts.
+func (c *call) traced(ctx context.Context) context.Context {
+	trace := llm.TraceOf(ctx)
+	return llm.WithTrace(ctx, &llm.Trace{
+		Ask:    c.askWithin,
+		Again:  func(context.Context, llm.Request) error { return c.again(trace.Drain) },
+		Send:   func(model string) error { return c.begin(ctx, trace.Drain, model) },
+		Ended:  c.ended,
+		Queued: Both(c.Queued.Begin, trace.Queued),
+	})
+}
+
+// askWithin asks l for the call's model. Its attempts are the call's, which has them whether the model tells of them or
+// not, so the reply that the model gets has none: told by it they would count twice. To make it a call of its own, with
+// its own record, was dropped: it needs a second account of what belongs to whom, and saves no money.
+func (c *call) askWithin(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+	in := &call{Step: c.Step, purpose: c.purpose, req: req, id: c.id, books: c.books.Inner(req)}
+	reply, err := llm.Send(in.traced(ctx), l, req)
+	reply = in.books.Complete(reply.Clean())
+	in.books.Settle(reply.Attempts)
+	reply.Attempts = nil
 	return reply, err
 }
 
@@ -370,23 +351,22 @@ func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) e
 	return c.Journal.Write(c.id, r)
 }
 
-// ended books attempts that have ended, and records those that failed.
+// ended books attempts that have ended, and records those that do not end the call. Without this record a kill during
+// the pause before a retry, or before the model has its answer, would leave them in no account.
 func (c *call) ended(attempts []llm.Attempt) {
 	attempts = c.books.Complete(llm.Reply{Attempts: attempts}.Clean()).Attempts // as send cleans those of the reply
 	c.books.Ended(attempts)
-	if c.Journal == nil || len(attempts) == 0 || Answered(attempts) {
+	if c.Journal == nil || len(attempts) == 0 || Answered(attempts) && c.books.outer == nil {
 		return // the record of the call's end has an answered attempt, and comes at once
 	}
-	// Without this record a kill during the pause before a retry would leave the attempts before it in no
-	// account. If it cannot be written, neither can the call's end, which reports that.
+	// If it cannot be written, neither can the call's end, which reports that.
 	r := record.Record{Kind: record.Tried, Reply: &llm.Reply{Attempts: attempts}, Prompt: SizeOf(c.req).Prompt}
 	_ = c.Journal.Write(c.id, r)
 }
 
-// keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed
-// run does. A completion and a refusal are recalled. An abandoned call is made again. A failure is recalled,
-// unless the run then ended by an error. One that cost a child alone is recalled even then, if another call was
-// answered since: the search went on from it.
+// keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed run does
+// (see call). A failure that cost a child alone is recalled even after a pause, if another call was answered since: the
+// search went on from it.
 //
 // A kill before the record is written leaves the begin record alone: the attempt counts as lost, and the call
 // is made again.
@@ -404,14 +384,14 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 		return reply, err // it was not begun, so there is nothing to account for
 	case ctx.Err() != nil || refused && limit == "" || Fatal(err):
 		// The run ends by this. Recorded as a failure it would be recalled, and end every later incarnation too.
-		r.Kind, r.Prompt = record.Abandoned, SizeOf(c.req).Prompt
+		r.Kind = record.Abandoned
 	default:
-		r.Kind, r.Prompt, r.Alone, r.Limit = record.Failure, SizeOf(c.req).Prompt, c.bred, limit
+		r.Kind, r.Alone, r.Limit = record.Failure, c.bred, limit
 	}
-	if slices.ContainsFunc(reply.Attempts, func(a llm.Attempt) bool { return a.Usage == nil }) {
-		r.Prompt = SizeOf(c.req).Prompt // by which what they cost is bounded
+	if r.Kind != record.Refusal && (err != nil ||
+		slices.ContainsFunc(reply.Attempts, func(a llm.Attempt) bool { return a.Usage == nil })) {
+		r.Prompt = c.books.Prompt() // by which what they cost is bounded
 	}
-	r.Asked = c.asks.Told()
 	if bad := c.Journal.Write(c.id, r); bad != nil {
 		return reply, errors.Join(bad, err) // the reply too: its attempts were paid for, and belong in the result
 	}

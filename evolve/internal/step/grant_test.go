@@ -15,7 +15,7 @@ func TestGrants(t *testing.T) {
 		l, ctx := atMost(5, -1), context.Background()
 		call := func(g *Grant) {
 			t.Helper()
-			c := l.Call(llm.Request{}, false, g)
+			c := l.Call(llm.Request{}, g)
 			if err := c.Begin(ctx, nil, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestGrantBesideArrears(t *testing.T) {
 		l.Again(&g, 8)
 		l.Book(Size{}, []llm.Attempt{{Status: llm.OK}})
 		for range 7 {
-			c := l.Call(llm.Request{}, false, &g)
+			c := l.Call(llm.Request{}, &g)
 			if err := c.Begin(t.Context(), nil, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestCallsBesideGrants(t *testing.T) {
 		if n, err := l.Grant(t.Context(), nil, &g, 3); n != 3 || err != nil {
 			t.Fatal(n, err)
 		}
-		c := l.Call(llm.Request{}, false, nil)
+		c := l.Call(llm.Request{}, nil)
 		if err := c.Begin(t.Context(), nil, ""); !errors.Is(err, ErrGranted) {
 			t.Fatalf("beside a session that has all calls: %v", err)
 		}

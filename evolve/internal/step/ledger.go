@@ -1,10 +1,11 @@
 package step
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"sync"
 	"time"
 
@@ -32,13 +33,10 @@ type Limits struct {
 // A Ledger keeps a run within the limits of its budget that are used up call by call and evaluation by
 // evaluation. An attempt sets aside the most it can cost when it has left every queue, and settles with what
 // it used when it ends. An attempt that does not fit beside what is set aside waits, and sets nothing aside while
-// it does. One that would not fit even if all of that were given back is refused, and so is an attempt that another
-// call waits for, if it does not fit at once.
+// it does. One that would not fit even if all of that were given back is refused.
 //
 // So spent + reserved never passes a limit, however many attempts are in flight. What waits in a queue or pauses
-// before a retry keeps no room from others.
-//
-// It is safe for concurrent use.
+// before a retry keeps no room from others. A Ledger is safe for concurrent use.
 type Ledger struct {
 	Limits
 
@@ -73,58 +71,74 @@ func (l *Ledger) Release() {
 	l.kept = Amounts{}
 }
 
+// A want is what is to be set aside.
+type want struct {
+	Amounts
+	grant   *Grant // room that it has already
+	attempt bool   // at a call, and not an evaluation
+	now     bool   // it is refused where it would have to wait
+}
+
+// ErrGranted is returned for an attempt for which there is room once sessions have given back what they do not use. It has
+// left its queue, where a session's next call may wait for its place, so it must not wait there itself.
+var ErrGranted = errors.New("evolve: sessions have the rest of the budget of calls")
+
 // Reserve sets w aside for an evaluation and waits until it fits. It gives up when ctx ends. It returns
 // llm.ErrDraining once drain is closed, but a caller that waits learns that only when another settles. An evaluation is
 // not refused because attempts have stalled: what was answered before is paid for, and is scored.
 func (l *Ledger) Reserve(ctx context.Context, drain <-chan struct{}, w Amounts) error {
-	return l.reserve(ctx, drain, w, nil, false)
+	return l.reserve(ctx, drain, want{Amounts: w})
 }
 
-// reserve is Reserve for an attempt at a call, or an evaluation.
-// What a grant has set aside counts as room.
-func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w Amounts, g *Grant, attempt bool) error {
+func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w want) error {
+	return l.await(ctx, drain, func() (done bool, err error) {
+		// A session that is made again was granted what its answers of an earlier incarnation took, and then these were
+		// booked: it has that part twice.
+		for g := w.grant; g != nil && g.left > 0 && l.over(Amounts{Calls: l.spent.Calls + l.reserved.Calls}) != ""; {
+			l.grant(g, -1)
+		}
+		var own Amounts
+		if w.grant != nil && w.grant.left > 0 && w.Calls > 0 {
+			own.Calls = 1
+		}
+		sum := l.spent.Plus(l.reserved).Plus(w.Amounts)
+		limit, full := l.exhausted(w.Amounts, w.attempt), l.over(sum.Minus(own))
+		switch {
+		case limit != "":
+			return false, &Refused{Limit: limit}
+		case full == "":
+			l.grant(w.grant, -own.Calls)
+			l.reserved = l.reserved.Plus(w.Amounts)
+			return true, nil
+		case w.now:
+			return false, &Refused{Limit: full}
+		case w.attempt && l.over(sum.Minus(Amounts{Calls: l.granted})) == "":
+			return false, ErrGranted
+		}
+		return false, nil
+	})
+}
+
+// await calls try, with the lock held, until it is done or fails, each time that something was given back.
+//
+// Draining comes before the limit: a call that is not sent because the run ends must not be recorded as a
+// refusal, which stands for good. It is made when the run goes on.
+func (l *Ledger) await(ctx context.Context, drain <-chan struct{}, try func() (done bool, err error)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer context.AfterFunc(ctx, l.wake)()
 	for {
-		// Draining comes before the limit: a call that is not sent because the run ends must not be recorded as a
-		// refusal, which stands for good. It is made when the run goes on.
-		switch limit := l.exhausted(w, attempt); {
-		case Closed(drain):
+		if Closed(drain) {
 			return llm.ErrDraining
-		case limit != "":
-			return &Refused{Limit: limit}
-		case l.over(l.spent.Plus(l.reserved).Plus(w).Minus(g.next(w))) == "":
-			taken := g.next(w)
-			l.reserved = l.reserved.Plus(w).Minus(taken)
-			l.drop(g, taken.Calls)
-			return nil
-		case g.passes(l):
-			l.drop(g, 1)
-			l.reserved.Calls--
-			continue
-		case attempt && l.over(l.spent.Plus(l.reserved).Plus(w).Minus(Amounts{Calls: l.granted})) == "":
-			return ErrGranted
-		case ctx.Err() != nil:
+		}
+		if done, err := try(); done || err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
 			return fmt.Errorf("evolve: waiting for the budget: %w", context.Cause(ctx))
 		}
 		l.freed.Wait()
 	}
-}
-
-// admit sets w aside at once for an attempt at a call, or refuses it. It is for a call that another one waits for:
-// what that one has set aside is freed only after this call has ended, so to wait for room could be to wait for ever.
-func (l *Ledger) admit(drain <-chan struct{}, w Amounts) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if Closed(drain) {
-		return llm.ErrDraining
-	}
-	if limit := cmp.Or(l.exhausted(w, true), l.over(l.spent.Plus(l.reserved).Plus(w))); limit != "" {
-		return &Refused{Limit: limit}
-	}
-	l.reserved = l.reserved.Plus(w)
-	return nil
 }
 
 // wake makes those that wait look again.
@@ -200,27 +214,110 @@ func (l *Ledger) Sums() (spent, reserved Amounts) {
 
 // Record returns the ledger for a record of the journal.
 func (l *Ledger) Record() books.Ledger {
+	spent, reserved := l.Sums()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.record()
-}
-
-func (l *Ledger) record() books.Ledger {
-	t := books.Ledger{Spent: l.spent, Reserved: l.reserved}
-	t.Spent.Stalls = l.stalls
-	if l.reserved.Calls == 0 { // what sums of fractions leave
-		t.Reserved.FLOPs, t.Reserved.Money = 0, 0
+	spent.Stalls = l.stalls
+	l.mu.Unlock()
+	if reserved.Calls == 0 { // what sums of fractions leave
+		reserved.FLOPs, reserved.Money = 0, 0
 	}
-	t.Reserved.FLOPs, t.Reserved.Money = max(0, t.Reserved.FLOPs), max(0, t.Reserved.Money)
+	reserved.FLOPs, reserved.Money = max(0, reserved.FLOPs), max(0, reserved.Money)
+	return books.Ledger{Spent: spent, Reserved: reserved}
+}
+
+// Observed returns the ledger for an observer, whose goroutine may not be the one that settles.
+func (l *Ledger) Observed() books.Ledger {
+	t := l.Record()
+	t.Limit = l.Shown
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.StallsAt = maps.Clone(l.stallsAt)
 	return t
 }
 
-// Observed returns the ledger for an observer.
-func (l *Ledger) Observed() books.Ledger {
+// A Grant is what is set aside of the limit on calls for a session that makes many. nil has nothing. It is read and
+// written with the Ledger's lock held.
+type Grant struct{ left int }
+
+// grant adds n calls to what a session has of what is set aside. l.mu is held.
+func (l *Ledger) grant(g *Grant, n int) {
+	if g != nil {
+		g.left += n
+		l.granted += n
+		l.reserved.Calls += n
+	}
+}
+
+// AwaitGrants waits until there is room for a call beside what sessions have, or none even without.
+func (l *Ledger) AwaitGrants(ctx context.Context, drain <-chan struct{}) error {
+	return l.await(ctx, drain, func() (bool, error) {
+		return l.granted == 0 || l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: 1})) == "", nil
+	})
+}
+
+// Grant sets n calls aside for a session, or as many as are left once nothing else is set aside. It returns how many. So
+// it does not depend on the speed of sessions that were granted theirs before.
+func (l *Ledger) Grant(ctx context.Context, drain <-chan struct{}, g *Grant, n int) (int, error) {
+	err := l.await(ctx, drain, func() (bool, error) {
+		if l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: n})) != "" && l.reserved.Calls > 0 {
+			return false, nil
+		}
+		limit := l.over(l.spent.Plus(Amounts{Calls: 1}))
+		if n = l.most(n); n == 0 {
+			return false, &Refused{Limit: limit}
+		}
+		l.grant(g, n)
+		return true, nil
+	})
+	return n, err
+}
+
+// Again sets aside for a session that is made again what there is of the n calls that it was granted.
+func (l *Ledger) Again(g *Grant, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := l.record()
-	t.Limit = l.Shown
-	t.StallsAt = maps.Clone(l.stallsAt) // the observer's goroutine may not be the one that settles
-	return t
+	l.grant(g, l.most(n))
+}
+
+// most returns for how many of n calls there is room. l.mu is held.
+func (l *Ledger) most(n int) int {
+	for n > 0 && l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: n})) != "" {
+		n--
+	}
+	return n
+}
+
+// GiveBack gives back n calls of a grant, or what is left of it.
+func (l *Ledger) GiveBack(g *Grant, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if g != nil {
+		l.grant(g, -min(n, g.left))
+		l.freed.Broadcast()
+	}
+}
+
+// An EvalTime says for how many more children the time for evaluations has room.
+type EvalTime struct {
+	Left   time.Duration // of the limit
+	Worst  time.Duration // the most that one evaluation may take
+	Sum    time.Duration // that evaluations of children took so far
+	Scored int           // these children
+}
+
+// Room returns the number, beside the children that pending pulls were granted. It is 0 if less than Worst is
+// left, and else 1 + (left − Worst)/e, with e = (Sum + Worst)/(Scored + 1) for the evaluation of one child. So a
+// run begins with few, and is not held back by the worst case for long.
+func (t EvalTime) Room(pending []int) int {
+	left, each := t.Left, max(1, (t.Sum+t.Worst)/time.Duration(t.Scored+1))
+	for _, children := range pending {
+		if left < t.Worst {
+			break // before the sum passes the least duration
+		}
+		left -= time.Duration(min(float64(children)*float64(each), math.MaxInt64/4))
+	}
+	if left < t.Worst {
+		return 0
+	}
+	return 1 + int((left-t.Worst)/each)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,7 +119,7 @@ var (
 // A call passes through the states of its table: what is set aside and what is booked in each.
 func TestStatesOfACall(t *testing.T) {
 	l := atMost(5, -1)
-	c := l.Call(llm.Request{}, false, nil)
+	c := l.Call(llm.Request{}, nil)
 	look := func(state string, reserved, spent int) {
 		t.Helper()
 		if s, r := l.Sums(); r.Calls != reserved || s.Calls != spent {
@@ -153,7 +154,7 @@ func TestStatesOfACall(t *testing.T) {
 func TestRecalledCalls(t *testing.T) {
 	l := NewLedger(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1, Prices: llm.Models()[:1]}, Amounts{})
 	answer := []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{CompletionTokens: 7}}}
-	whole, abandoned := l.Call(llm.Request{}, false, nil), l.Call(llm.Request{}, false, nil)
+	whole, abandoned := l.Call(llm.Request{}, nil), l.Call(llm.Request{}, nil)
 	whole.Booked()
 	abandoned.AttemptsBooked()
 	whole.Settle(answer)
@@ -166,15 +167,41 @@ func TestRecalledCalls(t *testing.T) {
 	}
 }
 
-// A call that another one waits for is admitted at once or refused, since it would wait for the room of that other.
-func TestInnerCallsNeverWait(t *testing.T) {
-	l := atMost(1, -1)
-	outer := l.Call(llm.Request{}, false, nil)
-	if err := outer.Begin(t.Context(), nil, ""); err != nil {
-		t.Fatal(err)
+// What a call's model asks is admitted at once or refused, since it would wait for the room of its own call. Its attempts
+// are the call's: they are charged by their own size, and count as no call.
+func TestModelsThatAskNeverWait(t *testing.T) {
+	l := NewLedger(Limits{Stalls: -1, Prices: Prices{{Key: "m", MaxTokens: 100}}, Passed: func(a Amounts) string {
+		if a.Tokens > 1300 {
+			return "Tokens"
+		}
+		return ""
+	}}, Amounts{})
+	outer := l.Call(llm.Request{}, nil)
+	long := llm.Request{Messages: []llm.Message{{Content: strings.Repeat("x", 700)}}}
+	inner, second := outer.Inner(long), outer.Inner(long)
+	for _, c := range []*CallBooks{outer, inner} {
+		if err := c.Begin(t.Context(), nil, "m"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := l.Call(llm.Request{}, true, nil).Begin(t.Context(), nil, ""); refusal(err) != "Calls" {
-		t.Errorf("an inner call beside one that takes all the room: %v", err)
+	if err := second.Begin(t.Context(), nil, "m"); refusal(err) != "Tokens" {
+		t.Errorf("beside its call, which would wait for it: %v", err)
+	}
+	if err := outer.Begin(t.Context(), nil, "m"); err != nil || outer.Prompt() < 700 {
+		t.Errorf("a second attempt of the call: %v, and its longest prompt has %d tokens", err, outer.Prompt())
+	}
+	plan := []llm.Attempt{{Status: llm.OK, Latency: 1}}
+	inner.Ended(plan)
+	inner.Settle(plan)
+	if got := outer.Untold(nil); len(got) != 1 || got[0].Latency != 1 {
+		t.Errorf("the call does not have what its model asked: %+v", got)
+	}
+	answer := []llm.Attempt{{Status: llm.OK, Latency: 2}}
+	outer.Ended(answer)
+	outer.Ended(nil)
+	outer.Settle(append(outer.Untold(answer), answer...))
+	if s, r := l.Sums(); s.Calls != 1 || s.Tokens < 900 || r != (Amounts{}) {
+		t.Errorf("spent %+v, set aside %+v", s, r)
 	}
 }
 
@@ -182,7 +209,7 @@ func TestInnerCallsNeverWait(t *testing.T) {
 func TestStallsRefuseAttemptsAlone(t *testing.T) {
 	l := atMost(9, 1)
 	for range 2 {
-		c := l.Call(llm.Request{}, false, nil)
+		c := l.Call(llm.Request{}, nil)
 		if err := c.Begin(t.Context(), nil, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +219,7 @@ func TestStallsRefuseAttemptsAlone(t *testing.T) {
 	if got := l.Observed(); got.Spent.Stalls != 2 || got.StallsAt["a"] != 2 {
 		t.Errorf("%+v, want 2 stalls at a", got)
 	}
-	c := l.Call(llm.Request{}, false, nil)
+	c := l.Call(llm.Request{}, nil)
 	if err := c.Begin(t.Context(), nil, ""); refusal(err) != "Stalls" || c.Full() != "Stalls" {
 		t.Errorf("an attempt after 2 stalls of 1: %v", err)
 	}
@@ -218,7 +245,7 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 		{"another", "Money", "it is charged as the first"},
 		{"cheap", "", "1 of 50"},
 	} {
-		c := l.Call(request, false, nil)
+		c := l.Call(request, nil)
 		if c.Full() != "" {
 			t.Errorf("%s: no room for another attempt at any model: %s", tt.model, c.Full())
 		}
@@ -228,7 +255,7 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 		c.Settle(nil)
 	}
 	// Of two attempts at once, each gives back its own.
-	c := l.Call(request, false, nil)
+	c := l.Call(request, nil)
 	for _, model := range []string{"cheap", "cheap"} {
 		if err := c.Begin(t.Context(), nil, model); err != nil {
 			t.Fatal(err)
@@ -260,7 +287,7 @@ func TestAttemptsAtSeveralModels(t *testing.T) {
 		{[]llm.Attempt{{Status: llm.Failed, Model: "cheap"}}, 100, "the cheap one ended"},
 		{nil, 101, "one of them was canceled before it was sent"},
 	} {
-		c := l.Call(llm.Request{}, false, nil)
+		c := l.Call(llm.Request{}, nil)
 		for _, model := range []string{"dear", "cheap"} {
 			if err := c.Begin(t.Context(), nil, model); err != nil {
 				t.Fatal(err)
@@ -299,7 +326,7 @@ func TestCapsThatNoModelHas(t *testing.T) {
 		}}, Amounts{})
 		for _, most := range []int{math.MaxInt, math.MaxInt - 50, math.MaxInt / 2, 1 << 40, math.MinInt, -1 << 40} {
 			req := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}, MaxTokens: &most}
-			c := l.Call(req, false, nil)
+			c := l.Call(req, nil)
 			refused := refusal(c.Begin(t.Context(), nil, "m")) == limit
 			_, reserved := l.Sums()
 			if refused != (most > 0) || reserved.Tokens < 0 || reserved.FLOPs < 0 || reserved.Money < 0 ||

@@ -6,7 +6,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A named is an evaluator that is told apart by its pointer and prints its name.
@@ -87,24 +86,5 @@ func TestUniqueKeysDiffer(t *testing.T) {
 	key := record.KeyOf("x")
 	if one, two := p.Unique(key), p.Unique(key); one == two || one == key {
 		t.Errorf("%v and %v for %v", one, two, key)
-	}
-}
-
-// An evaluation's calls count with those that their models made, and the journal names the outer ones alone.
-func TestAsked(t *testing.T) {
-	var a Asked
-	if a.Any() != nil {
-		t.Error("it has a call before the first")
-	}
-	answer := []llm.Attempt{{Status: llm.OK}}
-	a.Add(record.Asked{Kind: "evaluation"}, []Call{{Kind: "other", Attempts: answer},
-		{Kind: "evaluation", Attempts: answer}})
-	a.Note(Call{Kind: "evaluation", Attempts: answer})
-	if len(a.Calls()) != 3 || len(a.Told()) != 1 || a.Any() != &a || a.Failed() {
-		t.Errorf("%d calls, %d told, failed %v, want 3, 1 and false", len(a.Calls()), len(a.Told()), a.Failed())
-	}
-	a.Fail()
-	if !a.Failed() {
-		t.Error("a failure is not kept")
 	}
 }

@@ -163,7 +163,7 @@ func (w *Session) remember(ctx context.Context, what string, make func(context.C
 		return make(ctx)
 	}
 	id := t.Journal.Claim(record.KeyOf("remembered", t.session, what))
-	r, err := t.Journal.Recall(id, true)
+	r, _, err := t.Journal.Recall(id, true)
 	if err == nil && r == nil && !t.Past.Ended {
 		err = t.awaitLive(ctx)
 	}
@@ -303,7 +303,7 @@ func (w *Session) record(program, limit string, err error) error {
 	s := w.step
 	s.mu.Lock()
 	r := record.Record{Kind: record.Session, Pull: &s.Pull, Error: llm.NewErrorRecord(err), Limit: limit,
-		Asked: s.asked.Told(), Scored: slices.Clone(s.effects)}
+		Asked: slices.Clone(s.asked), Scored: slices.Clone(s.effects)}
 	s.mu.Unlock()
 	w.mu.Lock()
 	r.Notes = w.notes
@@ -323,7 +323,7 @@ func (w *Session) recall(ctx context.Context) (program string, recalled bool, er
 	if t == nil || t.Journal == nil {
 		return "", false, nil
 	}
-	r, err := t.Journal.Recall(w.id, t.Past.Ended)
+	r, _, err := t.Journal.Recall(w.id, t.Past.Ended)
 	if r == nil || err != nil {
 		return "", false, err
 	}
@@ -349,20 +349,18 @@ func (w *Session) recall(ctx context.Context) (program string, recalled bool, er
 	return program, true, refusedBy(r.Limit, r.Error.Err())
 }
 
-// recallCall notes a call of the session that is not made again, with those that its model made.
+// recallCall notes a call of the session that is not made again.
 func (w *Session) recallCall(ctx context.Context, of record.Asked) error {
-	t, asked := w.step, &Asked{}
+	t := w.step
 	t.arrears.RLock()
-	err := t.recallAsked(asked, []record.Asked{of})
+	made, err := t.recallAsked([]record.Asked{of})
 	t.arrears.RUnlock()
-	if err != nil {
-		return err
+	for _, c := range made {
+		c.Child = t.child
+		t.noteCalls(c)
+		t.silence.Hear(c.Attempts)
+		llm.TraceOf(ctx).Ended(c.Attempts)
+		w.answered(c.Attempts)
 	}
-	t.noteCalls(asked.CallsFor(t.child))
-	if made := asked.Calls(); len(made) > 0 { // the first is the call itself
-		t.silence.Hear(made[0].Attempts)
-		llm.TraceOf(ctx).Ended(made[0].Attempts)
-		w.answered(made[0].Attempts)
-	}
-	return nil
+	return err
 }

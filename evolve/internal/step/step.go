@@ -5,7 +5,10 @@ package step
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,7 +62,7 @@ type Step struct {
 	// doom is the fault after which the step asks for nothing new, because it is made again as a whole: Account.Fatal,
 	// or what ended a Breeder's search.
 	doom    error
-	asked   Asked           // the session's calls
+	asked   []record.Asked  // the session's calls
 	effects []record.Scored // the evaluations that it asked for, in the order in which they ended
 }
 
@@ -133,9 +136,17 @@ func (s *Step) Tell(child Address) {
 	})
 }
 
-// noteCalls keeps calls for the result.
-func (s *Step) noteCalls(made []Call) {
+// noteCalls keeps calls for the result, without those that were never sent.
+func (s *Step) noteCalls(made ...Call) {
+	made = slices.DeleteFunc(made, func(c Call) bool { return len(c.Attempts) == 0 })
 	s.each(func(p *Step) { p.account.Calls = append(p.account.Calls, made...) })
+}
+
+// A Call is a model call that was made for something beside a child.
+type Call struct {
+	Kind     string
+	Child    int // whose session made it; 0 for none
+	Attempts []llm.Attempt
 }
 
 // Judged counts a call that a program waits for on its way to its evaluation, if it was answered.
@@ -233,4 +244,67 @@ func (s *Step) doomed() error {
 		return nil
 	}
 	return &Doomed{Fault: doom}
+}
+
+// arrears are what a journal holds of pulls that a kill or a pause cut short, and what their steps have not asked for
+// yet. It was paid for, so it has to be in the accounts before the first new call is admitted. Steps that are
+// under way at once ask for it in any order. If it were booked only then, a step that is quick could send a call
+// into the room that the answer of a slower one takes, and the run would pass its budget.
+type arrears struct {
+	sync.RWMutex      // read-locked while something is recalled and booked; locked while the rest is booked
+	counted      bool // the rest is booked, so what is recalled from now on must not be booked again
+}
+
+// awaitLive waits until every decision of earlier incarnations is made again. If replay diverges before that,
+// the run is another one, and must not have paid for anything. In a run that is over nothing more is asked for:
+// its result is final, and a call without an answer was abandoned when the run stopped.
+func (s *Step) awaitLive(ctx context.Context) error {
+	select {
+	case <-s.Journal.Live():
+		switch {
+		case s.Journal.Finished() && !s.Claiming:
+			return fmt.Errorf("evolve: journal %s holds a run that is over: %w", s.Journal.Path(), llm.ErrDraining)
+		case s.Journal.Err() != nil:
+			return s.Journal.Err()
+		}
+		return s.bookArrears()
+	case <-ctx.Done():
+		return fmt.Errorf("evolve: %w", context.Cause(ctx))
+	}
+}
+
+// freshSample is what the journal says a fresh sample is for.
+const freshSample = "claim"
+
+// bookArrears books what the journal holds and no step has asked for yet. Only the first call does anything: the
+// file gets no more of it.
+func (r *Run) bookArrears() error {
+	r.arrears.Lock()
+	defer r.arrears.Unlock()
+	if r.arrears.counted {
+		return nil
+	}
+	records, err := r.Journal.Owed()
+	if err != nil {
+		return err
+	}
+	for _, paid := range records {
+		switch {
+		case paid.For == freshSample: // of an earlier stop; the run that goes on has not spent them
+		case paid.Result != nil:
+			r.bookScored(&paid)
+		default:
+			r.Ledger.Book(Size{Prompt: paid.Prompt}, paid.Reply.Attempts)
+		}
+	}
+	r.arrears.counted = true
+	return nil
+}
+
+// bookRecalled books a call that comes from the journal. The caller has read-locked arrears since before it recalled
+// the call.
+func (r *Run) bookRecalled(req Size, attempts []llm.Attempt) {
+	if !r.arrears.counted {
+		r.Ledger.Book(req, attempts)
+	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A CallBooks is what one model call has set aside and spent. Its attempts may be under way at once, because a model may ask
-// again before the first answer is there. What becomes of it, and what the journal holds of it:
+// CallBooks are what one model call has set aside and spent. Its attempts may be under way at once, because a model may
+// ask again before the first answer is there, or ask others meanwhile. What becomes of it, and what the journal holds:
 //
 //	when                    set aside in the budget             booked               in the journal
 //	it waits in a queue     nothing                             nothing              nothing
@@ -22,9 +22,6 @@ import (
 //	                                                            answered             or Refusal
 //	it is recalled          nothing                             what the file has    nothing new
 //
-// mu guards what stands below it. entry is beside it, because an attempt waits for room with entry held, and attempts
-// that end meanwhile need mu. The Ledger has a lock of its own, as all calls of a run share it.
-//
 // Room in the budget is set aside when an attempt has left every queue (Begin), and settled when that attempt
 // has ended (Ended). To set it aside for the whole call was tried and dropped: a generation of 64 children
 // behind a limit of 16 then held back the worst case of 48 calls that only waited, and of every call that
@@ -32,15 +29,15 @@ import (
 // never used.
 type CallBooks struct {
 	l     *Ledger
-	req   llm.Request
-	inner bool // another call waits for this one
-	grant *Grant
+	size  Size
+	outer *CallBooks // of the call whose model asks this; nil for a call of a step
+	grant *Grant     // room of its own; nil for none
 
-	attemptsBooked bool // what its attempts cost is booked, so Settle must not book it again
-	booked         bool // the call itself is booked, too
+	attemptsBooked, booked bool // its attempts, and the call itself, are in the ledger already: it is recalled
 
-	entry    sync.Mutex    // held while an attempt waits for room
+	entry    sync.Mutex    // held while an attempt waits for room, so not mu: attempts that end meanwhile need that
 	mu       sync.Mutex    // of what follows
+	prompt   int           // of the longest request, its own or its model's
 	set      Amounts       // set aside for the attempts under way
 	tried    []llm.Attempt // that have ended, and are booked
 	begun    bool          // an attempt was begun
@@ -50,10 +47,26 @@ type CallBooks struct {
 	gone     bool          // the call has ended, even if attempts of it have not
 }
 
-// Call returns the books of a call that asks req. An inner call is one that another call waits for: it never waits for
-// room. What grant has, nil for nothing, is room of its own.
-func (l *Ledger) Call(req llm.Request, inner bool, grant *Grant) *CallBooks {
-	return &CallBooks{l: l, req: req, inner: inner, grant: grant}
+// Call returns the books of a call. What grant has, nil for nothing, is room of its own.
+func (l *Ledger) Call(req llm.Request, grant *Grant) *CallBooks {
+	size := SizeOf(req)
+	return &CallBooks{l: l, size: size, grant: grant, prompt: size.Prompt}
+}
+
+// Inner returns the books of what the call's model asks of another one. Its attempts are the call's, and no calls.
+func (c *CallBooks) Inner(req llm.Request) *CallBooks {
+	size := SizeOf(req)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.prompt = max(c.prompt, size.Prompt)
+	return &CallBooks{l: c.l, size: size, outer: c}
+}
+
+// Prompt returns the most tokens that the prompt of any of the call's attempts has.
+func (c *CallBooks) Prompt() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.prompt
 }
 
 // AttemptsBooked says that what the call's attempts cost is in the ledger: an earlier incarnation gave the call up.
@@ -66,26 +79,23 @@ func (c *CallBooks) Booked() {
 }
 
 // Full returns the limit that leaves no room for another attempt at any model, or "". It sets nothing aside. Begin does
-// that, when the attempt has left the queue, and while it waits there it holds nothing. So two calls that each want
-// another attempt cannot wait for each other.
-func (c *CallBooks) Full() string { return c.l.full(c.l.Prices.Least(SizeOf(c.req))) }
-
-func (c *CallBooks) worst(model string) Amounts { return c.l.Prices.Worst(SizeOf(c.req), model) }
+// that, when the attempt has left the queue. So two calls that each want another attempt cannot wait for each other.
+func (c *CallBooks) Full() string { return c.l.full(c.l.Prices.Least(c.size)) }
 
 // Begin sets aside what an attempt at the model with this key may cost, "" if it is not known. However many attempts
-// are under way, they are one call, so only the first sets a call aside.
+// are under way, they are one call, so only the first sets a call aside. One beside others does not wait for room:
+// these may wait for it, and free theirs only after it has ended.
 func (c *CallBooks) Begin(ctx context.Context, drain <-chan struct{}, model string) error {
-	c.entry.Lock() // so that a second attempt does not wait for the room that its own call has
+	c.entry.Lock()
 	defer c.entry.Unlock()
-	w := c.worst(model)
-	w.Calls -= c.counted()
-	var err error
-	if c.inner {
-		err = c.l.admit(drain, w)
-	} else {
-		err = c.l.reserve(ctx, drain, w, c.grant, true)
+	c.mu.Lock()
+	w := c.l.Prices.Worst(c.size, model)
+	if w.Calls -= c.set.Calls; c.outer != nil {
+		w.Calls = 0
 	}
-	if err != nil {
+	wait := c.outer == nil && len(c.open) == 0
+	c.mu.Unlock()
+	if err := c.l.reserve(ctx, drain, want{Amounts: w, grant: c.grant, attempt: true, now: !wait}); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -101,13 +111,6 @@ func (c *CallBooks) Begin(ctx context.Context, drain <-chan struct{}, model stri
 	return nil
 }
 
-// counted returns how many calls are set aside for the call, 0 or 1.
-func (c *CallBooks) counted() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.set.Calls
-}
-
 // Begun reports whether an attempt was begun.
 func (c *CallBooks) Begun() bool {
 	c.mu.Lock()
@@ -119,11 +122,10 @@ func (c *CallBooks) Begun() bool {
 // their limit while they happen. A run in which every call hangs ends after the stalls that it may have and
 // those in flight, however often each call would be retried.
 //
-// If an attempt brought an answer, the room for the call itself stays set aside until the call has ended. It is
-// not yet spent, because a call counts once and Settle counts it. It must not be free either, or another call
-// would take it.
+// If an attempt brought an answer, the room for the call itself stays set aside until Settle counts the call, once.
+// It must not be free meanwhile, or another call would take it.
 func (c *CallBooks) Ended(attempts []llm.Attempt) {
-	used, stalls := c.l.Prices.Used(SizeOf(c.req), attempts)
+	used, stalls := c.l.Prices.Used(c.size, attempts)
 	c.mu.Lock()
 	var set Amounts
 	if !c.gone { // else all of it is given back
@@ -134,6 +136,18 @@ func (c *CallBooks) Ended(attempts []llm.Attempt) {
 	}
 	c.mu.Unlock()
 	c.l.settle(set, used, stalls)
+	c.outer.hear(attempts)
+}
+
+// hear takes in attempts of what the call's model asked, which are booked.
+func (c *CallBooks) hear(attempts []llm.Attempt) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	c.tried = append(c.tried, attempts...)
+	c.mu.Unlock()
+	c.outer.hear(attempts)
 }
 
 // Complete returns a reply with the model that all of the call's attempts were announced with, where they do not say
@@ -152,7 +166,7 @@ func (c *CallBooks) Complete(reply llm.Reply) llm.Reply {
 		if a.Model, a.EstimatedPrompt = cmp.Or(a.Model, c.model), 0; !charged(*a) {
 			continue
 		}
-		a.EstimatedPrompt = llm.EstimateTokens(SizeOf(c.req).Prompt)
+		a.EstimatedPrompt = llm.EstimateTokens(c.size.Prompt)
 		if a.Status == llm.OK && a.Streamed == 0 {
 			a.Streamed = min(llm.EstimateTokens(written), cmp.Or(a.MaxTokens, written))
 		}
@@ -165,57 +179,56 @@ func (c *CallBooks) Complete(reply llm.Reply) llm.Reply {
 // c.mu is held.
 func (c *CallBooks) close(attempts []llm.Attempt) (set Amounts) {
 	at := 0
-	if len(c.open) > 1 && slices.ContainsFunc(c.open, func(model string) bool { return model != c.open[0] }) {
+	if slices.ContainsFunc(c.open, func(model string) bool { return model != c.open[0] }) {
 		at = slices.IndexFunc(c.open, func(model string) bool { return len(attempts) > 0 && attempts[0].Model == model })
 	}
-	switch {
-	case len(c.open) == 0: // announced by nobody
+	if len(c.open) == 0 { // announced by nobody
 		return Amounts{}
-	case at >= 0:
-		set = c.worst(c.open[at])
 	}
-	c.open = slices.Delete(c.open, max(at, 0), max(at, 0)+1)
-	if len(c.open) == 0 {
+	if at >= 0 {
+		set = c.l.Prices.Worst(c.size, c.open[at])
+	}
+	if c.open = slices.Delete(c.open, max(at, 0), max(at, 0)+1); len(c.open) == 0 {
 		set = c.set
 	}
-	if set.Calls = 1; c.answered || len(c.open) > 0 {
+	if set.Calls = c.set.Calls; c.answered || len(c.open) > 0 {
 		set.Calls = 0
 	}
 	return set
 }
 
-// Untold returns the attempts that ended and are not in the reply, because its model forgot them or panicked.
-// They were sent and are charged, so the result has to have them.
+// Untold returns the attempts that ended and are not in the reply: those of models that its model asked, and those that
+// it forgot or panicked after. They were sent and are charged, so the result has to have them.
 func (c *CallBooks) Untold(told []llm.Attempt) []llm.Attempt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	missing := len(c.tried) - len(told)
-	if missing <= 0 {
-		return nil
-	}
 	rest := slices.Clone(c.tried)
-	for _, a := range told { // which may say more of an attempt than was known when it ended
-		twin := func(b llm.Attempt) bool { return b.Status == a.Status && b.Latency == a.Latency && b.Err == a.Err }
-		if i := slices.IndexFunc(rest, twin); i >= 0 {
-			rest = slices.Delete(rest, i, i+1)
+	for _, a := range slices.Backward(told) { // which may say more of an attempt than was known when it ended
+		for i, b := range slices.Backward(rest) { // the call's own are mostly the last
+			if b.Status == a.Status && b.Latency == a.Latency && b.Err == a.Err {
+				rest = slices.Delete(rest, i, i+1)
+				break
+			}
 		}
 	}
-	return rest[:min(missing, len(rest))]
+	return rest[:max(0, min(len(c.tried)-len(told), len(rest)))]
 }
 
 // Settle books what is not booked yet of a call that ended with these attempts, and gives back what is still set aside.
 // The call itself is counted here and not with its attempts, because it counts once however many attempts it took.
 func (c *CallBooks) Settle(attempts []llm.Attempt) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	rest := attempts[min(len(c.tried), len(attempts)):]
 	var used Amounts
 	var stalls []string
 	if !c.attemptsBooked {
-		used, stalls = c.l.Prices.Used(SizeOf(c.req), attempts[min(len(c.tried), len(attempts)):])
+		used, stalls = c.l.Prices.Used(c.size, rest)
 	}
-	if Answered(attempts) && !c.booked {
+	if Answered(attempts) && !c.booked && c.outer == nil {
 		used.Calls = 1
 	}
 	c.l.settle(c.set, used, stalls)
 	c.set, c.gone = Amounts{}, true
+	c.mu.Unlock()
+	c.outer.hear(rest)
 }
