@@ -35,9 +35,8 @@ type Journal struct {
 	log  *wal.Log
 
 	mu sync.Mutex // of all below
-	effects
+	index
 	decisions
-	earlier
 
 	used bool  // a run uses it now
 	err  error // ErrDiverged, once found: it stays, so that nothing is paid for after it
@@ -53,7 +52,7 @@ type Config struct {
 
 // Open makes the file, or goes on with it, as journal.Open says.
 func Open(path string, cfg Config) (*Journal, error) {
-	j := &Journal{path: path, effects: newEffects(), decisions: newDecisions(), earlier: newEarlier()}
+	j := &Journal{path: path, index: newIndex(), decisions: newDecisions()}
 	if err := j.open(cfg); err != nil {
 		return nil, fmt.Errorf("journal: %s: %w", path, err)
 	}

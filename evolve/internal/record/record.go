@@ -3,6 +3,9 @@ package record
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -166,14 +169,9 @@ type Scored struct {
 
 // Whole returns the key.
 func (s Scored) Whole() (key Key, err error) {
-	b, err := hex.DecodeString(s.Key)
-	if err == nil && len(b) != len(key) {
-		err = fmt.Errorf("%d bytes in place of %d", len(b), len(key))
+	if b, err := hex.DecodeString(s.Key); err != nil || copy(key[:], b) != len(key) || len(b) != len(key) {
+		return key, fmt.Errorf("journal: an evaluation of a session: %q is no whole key", s.Key)
 	}
-	if err != nil {
-		return key, fmt.Errorf("journal: the key of an evaluation of a session: %w", err)
-	}
-	copy(key[:], b)
 	return key, nil
 }
 
@@ -187,6 +185,24 @@ func (r Record) compare(now Record) error {
 		return fmt.Errorf("%w: record %d: %s, this run: %s", ErrDiverged, r.Index, was, is)
 	}
 	return nil
+}
+
+// compare returns an error that says in which fields the fingerprint now differs from then, which stands in the record
+// of this number.
+func compare(record int, then, now map[string]string) error {
+	both := maps.Collect(maps.All(then))
+	maps.Copy(both, now)
+	var fields []string
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		if then[name] != now[name] {
+			fields = append(fields, fmt.Sprintf("%s is %q, this run's %q", name, then[name], now[name]))
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: record %d: %s: put that back, or begin anew with another journal",
+		ErrDiverged, record, strings.Join(fields, "; "))
 }
 
 // what describes a decision in words. Two decisions are equal if their words are. Times and other fields that

@@ -90,7 +90,7 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	}
 	c.books.Settle(reply.Attempts)
 	c.note(reply.Attempts)
-	if limit, _ := Refusal(err); limit == "" || s.session == "" || s.Ledger.UsedUp() != "" {
+	if refusedBy(err) == "" || s.session == "" || s.Ledger.UsedUp() != "" {
 		s.noteError(err) // a session's call may be too large for a budget that has room for others
 	}
 	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed

@@ -104,10 +104,7 @@ func (s *Step) evaluateParts(ctx context.Context, c eval.Composite, program stri
 	r eval.Result, err error) {
 
 	part := func(e eval.Evaluator) (eval.Result, error) { return s.Score(ctx, e, program, 0) }
-	refused := func(err error) bool {
-		limit, refused := Refusal(err)
-		return refused && limit != ""
-	}
+	refused := func(err error) bool { return refusedBy(err) != "" }
 	bad := Guard("the evaluator's Parts or Join", func() {
 		r, err = eval.ComposeBy(c, program, sample, part, refused)
 	})
@@ -134,7 +131,7 @@ func (s *Step) Tune(ctx context.Context, e eval.Evaluator, program string) (eval
 	if err == nil {
 		r, err = s.score(ctx, scoring{by: e, program: program, tuned: true})
 	}
-	if limit, _ := Refusal(err); limit == "" {
+	if refusedBy(err) == "" {
 		s.noteError(err)
 	}
 	return r, err
@@ -189,7 +186,11 @@ func (s *Step) score(ctx context.Context, e scoring) (eval.Result, error) {
 // If the journal does not have it, it waits until the evaluation may be made: what the file holds is in the accounts only
 // when replay is over, and a run that is over abandoned this evaluation and has to do so again to have the same result.
 func (s *Step) evaluate(ctx context.Context, key record.Key, e scoring) (v Result, err error) {
-	defer func() { s.noteUnscored(key, err) }()
+	defer func() {
+		if refusedBy(err) != "" || IsLost(err) { // a journal counts that a session asked for it
+			s.noteEffect(record.Scored{Key: hexadecimal(key), None: true})
+		}
+	}()
 	a := &Asked{}
 	if s.Journal != nil {
 		v, found, err := s.recallEvaluation(a, key)
@@ -215,7 +216,7 @@ func (s *Step) evaluate(ctx context.Context, key record.Key, e scoring) (v Resul
 // ends with. The search goes on without the score. With room for it a resumed run would not. Any other error is not
 // recorded.
 func (s *Step) unscored(a *Asked, err error) error {
-	limit, _ := Refusal(err)
+	limit := refusedBy(err)
 	if limit == "" && !IsLost(err) {
 		return err
 	}
@@ -285,7 +286,7 @@ func (s *Step) recallScored(ctx context.Context, of record.Scored) error {
 	}
 	if of.None { // what it paid for is noted as it was then
 		_, err := recall()
-		if limit, _ := Refusal(err); limit == "" && !IsLost(err) {
+		if refusedBy(err) == "" && !IsLost(err) {
 			return err
 		}
 		s.noteError(err)
@@ -354,21 +355,22 @@ func (r *Run) evalTime(took time.Duration) time.Duration {
 // meter makes an evaluation within the budget and returns how long it took. If the budget limits evaluators' time,
 // the most that an evaluation may take is set aside, and an evaluation that takes longer is cut off.
 func (s *Step) meter(ctx context.Context, e scoring, a *Asked) (r eval.Result, took time.Duration, err error) {
-	set, limits, ask := Amounts{Evaluations: 1}, s.EvalTime > 0, s.asEvaluator(a)
-	if limits {
-		set.EvalTime = s.EvalWorst
+	set, ask, worst := Amounts{Evaluations: 1}, s.asEvaluator(a), time.Duration(0)
+	if s.EvalTime > 0 {
+		worst = s.EvalWorst
 	}
+	set.EvalTime = worst
 	// No drain is passed, so a reply that was paid for is scored even when nothing more is sent. A tuner's is not begun
 	// then. Room is set aside for evaluations that run and for those that wait in an evaluator's own queue, at most as
 	// many as there are children. Waiting there takes none of the time (see Stopwatch).
 	var drain <-chan struct{}
 	if e.tuned {
-		set, limits, ask, drain = Amounts{TuneEvaluations: 1}, s.EvalWorst > 0, refuseToAsk, llm.TraceOf(ctx).Drain
+		set, ask, worst, drain = Amounts{TuneEvaluations: 1}, refuseToAsk, s.EvalWorst, llm.TraceOf(ctx).Drain
 	}
 	if err := s.Ledger.Reserve(ctx, drain, set); err != nil {
 		return eval.Result{}, 0, err
 	}
-	r, took, err = clocked(ctx, e, s.EvalWorst, limits, ask)
+	r, took, err = clocked(ctx, e, worst, ask)
 	if err != nil {
 		s.Ledger.Settle(set, Amounts{})
 		return eval.Result{}, took, err
@@ -383,18 +385,18 @@ func (s *Step) meter(ctx context.Context, e scoring, a *Asked) (r eval.Result, t
 // asking is what llm.Ask calls in an evaluator.
 type asking func(context.Context, llm.LLM, llm.Request) (llm.Reply, error)
 
-// clocked makes an evaluation and returns how long it took. With limits, one that takes longer than worst is cut off,
-// and its program is invalid.
-func clocked(ctx context.Context, e scoring, worst time.Duration, limits bool, ask asking) (
+// clocked makes an evaluation and returns how long it took. One that takes longer than worst, unless that is 0, is cut
+// off, and its program is invalid.
+func clocked(ctx context.Context, e scoring, worst time.Duration, ask asking) (
 	r eval.Result, took time.Duration, err error) {
 
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := StartWatch(cancel, worst, limits)
+	w := StartWatch(cancel, worst)
 	inner := llm.WithTrace(limited, &llm.Trace{Queued: w.Queued, Ask: ask})
 	bad := Guard("the evaluator's Evaluate", func() { r, err = eval.EvaluateSample(inner, e.by, e.program, e.sample) })
 	took = w.Stop()
-	cutOff := limits && ctx.Err() == nil && limited.Err() != nil
+	cutOff := ctx.Err() == nil && limited.Err() != nil
 	switch {
 	case bad != nil:
 		err = bad

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
@@ -96,12 +97,31 @@ func Guard(what string, f func()) (err error) {
 	return nil
 }
 
-// Fatal reports whether err is more than the failure of one call, so that the run cannot go on: a fault that ends
-// it, or code that panicked.
-func Fatal(err error) bool {
-	var panicked *Panic
-	return EndsRun(err) || errors.As(err, &panicked)
+func is[T error](err error) bool {
+	var e T
+	return errors.As(err, &e)
 }
+
+// IsLost reports whether err says that an evaluation was lost.
+func IsLost(err error) bool { return is[*Lost](err) }
+
+// OfEvaluation reports whether err says that evaluation itself failed.
+func OfEvaluation(err error) bool { return is[*EvaluationError](err) }
+
+// OfJournal reports whether err says that the journal cannot be written or tells of another run.
+func OfJournal(err error) bool {
+	return errors.Is(err, record.ErrWrite) || errors.Is(err, record.ErrDiverged)
+}
+
+// EndsRun reports whether err is more than the failure of one call, so that the run cannot go on: the model or the
+// evaluator is gone, no call was ever answered, or the journal cannot be written or tells of another run. To go on
+// would spend the budget on nothing, or on what cannot be kept.
+func EndsRun(err error) bool {
+	return llm.Unavailable(err) || OfJournal(err) || OfEvaluation(err) || is[*Unheard](err)
+}
+
+// Fatal reports whether err ends the run, or is the panic of code that was given to it.
+func Fatal(err error) bool { return EndsRun(err) || is[*Panic](err) }
 
 // Lasting returns err if it ends the search, and nil if it is the failure of one call, which costs one child.
 func Lasting(ctx context.Context, err error) error {
@@ -115,34 +135,138 @@ func Lasting(ctx context.Context, err error) error {
 // no room for it, or "" if the run is coming to an end.
 func Refusal(err error) (limit string, refused bool) {
 	var r *Refused
-	var doomed *Doomed // whatever the fault was, what it keeps back is asked for when the run goes on
-	if !errors.As(err, &doomed) && errors.As(err, &r) {
+	// Whatever fault doomed the step, what it keeps back is asked for when the run goes on.
+	if !is[*Doomed](err) && errors.As(err, &r) {
 		return r.Limit, true
 	}
 	return "", errors.Is(err, llm.ErrDraining)
 }
 
-// IsLost reports whether err says that an evaluation was lost.
-func IsLost(err error) bool {
-	var l *Lost
-	return errors.As(err, &l)
+// refusedBy returns the limit that left no room, "" if that is not what err says.
+func refusedBy(err error) string {
+	limit, _ := Refusal(err)
+	return limit
 }
 
-// OfJournal reports whether err says that the journal cannot be written or tells of another run.
-func OfJournal(err error) bool {
-	return errors.Is(err, record.ErrWrite) || errors.Is(err, record.ErrDiverged)
+// A Streak counts the calls in a row that failed, among those made in this incarnation of the run. Calls that the
+// journal recalls must not be noted. If they counted, the streak that ended one incarnation would end each one
+// after it, although the endpoint is back. It is safe for concurrent use. The zero value is ready.
+type Streak struct {
+	mu sync.Mutex
+	n  int
 }
 
-// OfEvaluation reports whether err says that evaluation itself failed.
-func OfEvaluation(err error) bool {
-	var e *EvaluationError
-	return errors.As(err, &e)
+// Note counts a call. It returns an error that calls them what when most of them in a row have failed. A call that was
+// never sent does not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
+func (s *Streak) Note(what string, attempts []llm.Attempt, err error, most int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch last := len(attempts) - 1; {
+	case last < 0:
+	case attempts[last].Status == llm.Failed:
+		s.n++
+	case attempts[last].Status == llm.OK:
+		s.n = 0
+	}
+	if s.n < most || err == nil {
+		return nil
+	}
+	return fmt.Errorf("evolve: %d %s in a row failed, the last with: %w", s.n, what, err)
 }
 
-// EndsRun reports whether err is more than the failure of one call, so that the run cannot go on: the model or the
-// evaluator is gone, no call was ever answered, or the journal cannot be written or tells of another run. To go on
-// would spend the budget on nothing, or on what cannot be kept.
-func EndsRun(err error) bool {
-	var unheard *Unheard
-	return llm.Unavailable(err) || OfJournal(err) || OfEvaluation(err) || errors.As(err, &unheard)
+// mostUnheard is how many attempts may fail while no call of a run was ever answered: two calls with the retries
+// that [llm.Retry] makes by default. Attempts count once their call has ended, so an endpoint has the time of a call's
+// retries to come up, and an LLM that retries for longer gives it longer.
+const mostUnheard = 2 * (1 + llm.DefaultRetries)
+
+// mostRefused is how many calls in a row a model that has answered may refuse.
+const mostRefused = 8
+
+// A Silence counts the attempts that failed of a run of which no call was ever answered. Such a run most likely has the
+// wrong address or a broken endpoint, and to go on only delays saying so. After the first answer, also one that the
+// journal recalls, it counts nothing. It is safe for concurrent use. The zero value is ready.
+type Silence struct {
+	mu      sync.Mutex
+	broken  bool           // a call was answered
+	failed  int            // attempts of calls that ended
+	begun   int            // calls
+	open    int            // calls under way
+	until   int            // calls that were begun when too many attempts had failed; 0 before that
+	waiting int            // of these, those under way
+	refused map[string]int // by model that has answered: calls that it refused since
+}
+
+// Begin begins a call. The func that it returns ends it, and returns its error, or a [*Unheard] if the run ends
+// because nothing was answered.
+//
+// When too many attempts have failed, the calls under way decide: failures come fast, and a good answer may take
+// minutes. An endpoint that says when to come back (Retry-After) is busy and not broken, so what it refuses counts
+// nothing. Nor do attempts that timed out: Budget.Stalls limits those.
+func (s *Silence) Begin() (end func([]llm.Attempt, error) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun++
+	s.open++
+	number := s.begun
+	return func(attempts []llm.Attempt, err error) error {
+		s.Hear(attempts)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open--; number <= s.until {
+			s.waiting--
+		}
+		return s.end(attempts, s.alone(attempts, err))
+	}
+}
+
+// Hear takes in that a call was answered, if it was. Its failure counts nothing.
+func (s *Silence) Hear(attempts []llm.Attempt) {
+	if !Answered(attempts) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = true
+	if s.refused == nil {
+		s.refused = make(map[string]int)
+	}
+	s.refused[attempts[len(attempts)-1].Model] = 0
+}
+
+// alone returns err as that of its request alone, if a model that has answered refuses it as it does a wrong key or a
+// wrong name: providers refuse single prompts so. Several in a row are what they say. s.mu is held.
+func (s *Silence) alone(attempts []llm.Attempt, err error) error {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Kind != llm.KindAuth && e.Kind != llm.KindNotFound || len(attempts) == 0 {
+		return err
+	}
+	model := attempts[len(attempts)-1].Model
+	if n, answered := s.refused[model]; !answered || n >= mostRefused {
+		return err
+	}
+	s.refused[model]++
+	one := *e
+	one.Kind = llm.KindBadRequest
+	return &one
+}
+
+// end takes in that a call failed, and returns its error. s.mu is held.
+func (s *Silence) end(attempts []llm.Attempt, err error) error {
+	var busy *llm.Error
+	if _, refused := Refusal(err); s.broken || refused || errors.As(err, &busy) && busy.RetryAfter > 0 ||
+		llm.ClassOf(attempts) != llm.Errored {
+		return err
+	}
+	for _, a := range attempts {
+		if a.Status == llm.Failed {
+			s.failed++
+		}
+	}
+	if s.failed >= mostUnheard && s.until == 0 {
+		s.until, s.waiting = s.begun, s.open
+	}
+	if s.failed < mostUnheard || s.waiting > 0 {
+		return err
+	}
+	return &Unheard{Failed: s.failed, Last: err}
 }

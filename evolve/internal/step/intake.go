@@ -8,8 +8,9 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
-// A Queue has the children of one step: those to be begun, those under way, and those that have ended and wait to be
-// taken in. Its window bounds those under way or waiting. One goroutine at a time uses it. [NewQueue] makes it.
+// A Queue decides in which order the children of a step are begun and taken in. It has those to be begun, those under
+// way, and those that have ended and wait to be taken in. Its window bounds those under way or waiting. One goroutine at
+// a time uses it.
 //
 // A child that has ended and waits for its turn keeps its slot in the window. Otherwise what a brief knows would depend
 // on how many children had ended by then. The result of taking children by index would depend on which child is faster.
@@ -57,10 +58,9 @@ func (q *Queue[T]) Room(paused int) (room, beyond, decided bool) {
 			q.repeat = q.repeat[1:]
 		}
 		return false, beyond, false
-	case q.byIndex || under >= q.window+min(paused, q.window-1):
-		return false, false, false
 	}
-	return false, true, true
+	beyond = !q.byIndex && under < q.window+min(paused, q.window-1)
+	return false, beyond, beyond
 }
 
 // Begin returns the index of the next child, which counts as begun and not as under way.
@@ -98,7 +98,8 @@ func (q *Queue[T]) Next() (child T, known, ok bool) {
 	if known {
 		q.repeat = q.repeat[1:]
 	}
-	q.take(i)
+	delete(q.ended, i)
+	q.turn++
 	return child, known, true
 }
 
@@ -114,18 +115,12 @@ func (q *Queue[T]) Missing() (child int, ok bool) {
 // Rest takes out, by index, the children that still wait for one that was never sent.
 func (q *Queue[T]) Rest() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for i := range q.next {
-			if child, ok := q.ended[i]; ok {
-				q.take(i)
-				if !yield(child) {
-					return
-				}
+		for _, i := range slices.Sorted(maps.Keys(q.ended)) {
+			child := q.ended[i]
+			delete(q.ended, i)
+			if q.turn++; !yield(child) {
+				return
 			}
 		}
 	}
-}
-
-func (q *Queue[T]) take(i int) {
-	delete(q.ended, i)
-	q.turn++
 }

@@ -56,10 +56,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What is remembered is not computed again, but for artifacts that had to make room.
+// What is remembered is not computed again, but for artifacts that had to make 64<<20.
 func TestDoForgetsArtifactsAlone(t *testing.T) {
 	p := NewPrograms()
-	large := string(make([]byte, room/2))
+	large := string(make([]byte, 64<<20/2))
 	computed := 0
 	do := func(key string) Result {
 		v, err := p.Do(t.Context(), record.KeyOf(key), func() (Result, error) {

@@ -84,12 +84,9 @@ func (w *Session) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Reque
 
 // answered counts a call that the child's score waits for. One is the child's own, which a run expects anyway.
 func (w *Session) answered(attempts []llm.Attempt) {
-	if !Answered(attempts) {
-		return
-	}
 	w.mu.Lock()
 	first := !w.asked
-	w.asked = true
+	w.asked = w.asked || Answered(attempts)
 	w.mu.Unlock()
 	if !first {
 		w.step.Judged(attempts)
@@ -129,22 +126,24 @@ func (w *Session) Reserve(ctx context.Context, n int) (int, error) {
 	text, err := w.remember(ctx, "calls", func(ctx context.Context) (string, error) {
 		live = true
 		granted, err := t.Ledger.Grant(ctx, drain, t.grant, n)
-		if limit, refused := Refusal(err); refused && limit != "" {
+		if limit := refusedBy(err); limit != "" {
 			return limit, nil // stands for good, as a refused call does
 		}
 		return fmt.Sprint(granted), err
 	})
-	if _, bad := strconv.Atoi(text); bad != nil && err == nil {
-		err = &Refused{Limit: text}
+	if err == nil {
+		if n, err = strconv.Atoi(text); err != nil {
+			err = &Refused{Limit: text}
+		}
 	}
 	if err != nil {
 		t.noteError(err)
 		return 0, err
 	}
-	if n, err = strconv.Atoi(text); err == nil && !live {
+	if !live {
 		t.Ledger.Again(t.grant, n)
 	}
-	return n, err
+	return n, nil
 }
 
 // Remember returns what make returns, or what the journal has of an earlier incarnation.
@@ -156,7 +155,7 @@ func (w *Session) Remember(ctx context.Context, what string, make func(context.C
 }
 
 func (w *Session) remember(ctx context.Context, what string, make func(context.Context) (string, error)) (
-	string, error) {
+	text string, err error) {
 
 	t := w.step
 	if t == nil || t.Journal == nil {
@@ -164,22 +163,21 @@ func (w *Session) remember(ctx context.Context, what string, make func(context.C
 	}
 	id := t.Journal.Claim(record.KeyOf("remembered", t.session, what))
 	r, _, err := t.Journal.Recall(id, true)
-	if err == nil && r == nil && !t.Past.Ended {
-		err = t.awaitLive(ctx)
-	}
-	switch {
-	case err != nil:
-		t.noteError(err)
-		return "", err
-	case r != nil:
+	if r != nil && err == nil {
 		return r.Text, nil
 	}
-	text, err := make(ctx)
+	if err == nil && !t.Past.Ended {
+		err = t.awaitLive(ctx)
+	}
 	if err != nil {
+		t.noteError(err)
+		return "", err
+	}
+	if text, err = make(ctx); err != nil {
 		return "", err
 	}
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
-	if err := t.Journal.Write(id, record.Record{Kind: record.Session, Text: text}); err != nil {
+	if err = t.Journal.Write(id, record.Record{Kind: record.Session, Text: text}); err != nil {
 		t.noteError(err)
 		return "", err
 	}
@@ -212,42 +210,6 @@ func (w *Session) use() {
 	w.used = true
 }
 
-// Do returns how the session ended: from the journal, or else made now and recorded. recalled says which.
-func (w *Session) Do(ctx context.Context, make func(context.Context) (string, error)) (
-	program string, recalled bool, err error) {
-
-	if program, recalled, err = w.recall(ctx); recalled || err != nil {
-		return program, recalled, err
-	}
-	if w.step != nil {
-		defer func() { w.step.Ledger.GiveBack(w.step.grant, math.MaxInt) }()
-	}
-	program, err = make(w.within(ctx))
-	program = strings.ToValidUTF8(program, string(utf8.RuneError)) // as a journal keeps it
-	if w.step == nil {
-		return program, false, err
-	}
-	if cut := w.cut(ctx, err); cut != nil {
-		return "", false, cut
-	}
-	limit := w.limit()
-	err = refusedBy(limit, err)
-	if w.Spent() && w.step.Journal != nil {
-		if bad := w.record(program, limit, err); bad != nil {
-			w.step.noteError(bad)
-			return "", false, bad
-		}
-	}
-	return program, false, err
-}
-
-// within returns ctx for the session, in which llm.Ask is its Ask.
-func (w *Session) within(ctx context.Context) context.Context {
-	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-		return w.Ask(ctx, "other", l, req)
-	}})
-}
-
 // Spent reports whether the session paid for anything, or could have.
 func (w *Session) Spent() bool {
 	w.mu.Lock()
@@ -262,15 +224,41 @@ func (w *Session) Made() []Call {
 	return slices.Clone(w.calls)
 }
 
-// limit returns the field of the budget that left no room for something that the session asked for.
-func (w *Session) limit() string {
-	w.step.mu.Lock()
-	defer w.step.mu.Unlock()
-	return w.step.account.Limit
+// Do returns how the session ended: from the journal, or else made now and recorded. recalled says which.
+func (w *Session) Do(ctx context.Context, make func(context.Context) (string, error)) (
+	program string, recalled bool, err error) {
+
+	if program, recalled, err = w.recall(ctx); recalled || err != nil {
+		return program, recalled, err
+	}
+	s := w.step
+	if s != nil {
+		defer func() { s.Ledger.GiveBack(s.grant, math.MaxInt) }()
+	}
+	program, err = make(llm.WithTrace(ctx, &llm.Trace{
+		Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+			return w.Ask(ctx, "other", l, req)
+		}}))
+	program = strings.ToValidUTF8(program, string(utf8.RuneError)) // as a journal keeps it
+	if s == nil {
+		return program, false, err
+	}
+	if cut := w.cut(ctx, err); cut != nil {
+		return "", false, cut
+	}
+	limit := s.Account().Limit
+	err = alsoRefused(limit, err)
+	if w.Spent() && s.Journal != nil {
+		if bad := w.record(program, limit, err); bad != nil {
+			s.noteError(bad)
+			return "", false, bad
+		}
+	}
+	return program, false, err
 }
 
-// refusedBy returns the error of a session that failed after the budget had refused it something: it says so too.
-func refusedBy(limit string, err error) error {
+// alsoRefused returns the error of a session that failed after the budget had refused it something: it says so too.
+func alsoRefused(limit string, err error) error {
 	if err == nil || limit == "" {
 		return err
 	}
@@ -299,22 +287,21 @@ func (w *Session) cut(ctx context.Context, err error) error {
 }
 
 // record writes how the session ended, on disk when it returns.
-func (w *Session) record(program, limit string, err error) error {
+func (w *Session) record(program, limit string, err error) (bad error) {
 	s := w.step
+	r := record.Record{Kind: record.Session, Pull: &s.Pull, Error: llm.NewErrorRecord(err), Limit: limit}
 	s.mu.Lock()
-	r := record.Record{Kind: record.Session, Pull: &s.Pull, Error: llm.NewErrorRecord(err), Limit: limit,
-		Asked: slices.Clone(s.asked), Scored: slices.Clone(s.effects)}
+	r.Asked, r.Scored = slices.Clone(s.asked), slices.Clone(s.effects)
 	s.mu.Unlock()
 	w.mu.Lock()
 	r.Notes = w.notes
 	w.mu.Unlock()
 	if program != "" {
-		var bad error
-		if r.Program, bad = w.step.Journal.WriteProgram(program); bad != nil {
+		if r.Program, bad = s.Journal.WriteProgram(program); bad != nil {
 			return bad
 		}
 	}
-	return w.step.Journal.Write(w.id, r)
+	return s.Journal.Write(w.id, r)
 }
 
 // recall returns how the session ended in an earlier incarnation, and notes what it asked for and evaluated.
@@ -333,27 +320,8 @@ func (w *Session) recall(ctx context.Context) (program string, recalled bool, er
 			return "", false, err
 		}
 	}
-	for _, of := range r.Asked {
-		if err := w.recallCall(ctx, of); err != nil {
-			return "", false, err
-		}
-	}
-	for _, of := range r.Scored {
-		if err := t.recallScored(ctx, of); err != nil {
-			return "", false, err
-		}
-	}
-	if r.Limit != "" {
-		t.noteError(&Refused{Limit: r.Limit})
-	}
-	return program, true, refusedBy(r.Limit, r.Error.Err())
-}
-
-// recallCall notes a call of the session that is not made again.
-func (w *Session) recallCall(ctx context.Context, of record.Asked) error {
-	t := w.step
 	t.arrears.RLock()
-	made, err := t.recallAsked([]record.Asked{of})
+	made, err := t.recallAsked(r.Asked)
 	t.arrears.RUnlock()
 	for _, c := range made {
 		c.Child = t.child
@@ -362,5 +330,16 @@ func (w *Session) recallCall(ctx context.Context, of record.Asked) error {
 		llm.TraceOf(ctx).Ended(c.Attempts)
 		w.answered(c.Attempts)
 	}
-	return err
+	for _, of := range r.Scored {
+		if err == nil {
+			err = t.recallScored(ctx, of)
+		}
+	}
+	if err != nil {
+		return "", false, err
+	}
+	if r.Limit != "" {
+		t.noteError(&Refused{Limit: r.Limit})
+	}
+	return program, true, alsoRefused(r.Limit, r.Error.Err())
 }

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,6 +85,13 @@ type Account struct {
 // An Address tells the children of a step apart.
 type Address struct{ Index, ID int }
 
+// A Call is a model call that was made for something beside a child.
+type Call struct {
+	Kind     string
+	Child    int // whose session made it; 0 for none
+	Attempts []llm.Attempt
+}
+
 // Account returns what is noted until now. A goroutine that the arm left behind may go on with the step.
 func (s *Step) Account() Account {
 	s.mu.Lock()
@@ -117,11 +123,9 @@ func (s *Step) Timed(took time.Duration) time.Duration {
 	if s == nil {
 		return took
 	}
-	s.mu.Lock()
-	if i := len(s.account.Took); s.Past.Ended && i < len(s.Past.Bred) {
+	if i := len(s.Account().Took); s.Past.Ended && i < len(s.Past.Bred) {
 		took = s.Past.Bred[i]
 	}
-	s.mu.Unlock()
 	s.each(func(p *Step) { p.account.Took = append(p.account.Took, took) })
 	return took
 }
@@ -136,19 +140,6 @@ func (s *Step) Tell(child Address) {
 	})
 }
 
-// noteCalls keeps calls for the result, without those that were never sent.
-func (s *Step) noteCalls(made ...Call) {
-	made = slices.DeleteFunc(made, func(c Call) bool { return len(c.Attempts) == 0 })
-	s.each(func(p *Step) { p.account.Calls = append(p.account.Calls, made...) })
-}
-
-// A Call is a model call that was made for something beside a child.
-type Call struct {
-	Kind     string
-	Child    int // whose session made it; 0 for none
-	Attempts []llm.Attempt
-}
-
 // Judged counts a call that a program waits for on its way to its evaluation, if it was answered.
 func (s *Step) Judged(attempts []llm.Attempt) {
 	if Answered(attempts) {
@@ -157,9 +148,14 @@ func (s *Step) Judged(attempts []llm.Attempt) {
 }
 
 // Idled counts a child whose Prepare had nothing to ask for: what that asked is among the judged calls.
-func (s *Step) Idled() {
-	if s != nil {
-		s.each(func(p *Step) { p.account.Idle++ })
+func (s *Step) Idled() { s.each(func(p *Step) { p.account.Idle++ }) }
+
+// noteCalls keeps calls for the result, without those that were never sent.
+func (s *Step) noteCalls(made ...Call) {
+	for _, c := range made {
+		if len(c.Attempts) > 0 {
+			s.each(func(p *Step) { p.account.Calls = append(p.account.Calls, c) })
+		}
 	}
 }
 
@@ -173,19 +169,10 @@ func (s *Step) noteScored(e Evaluation) {
 
 // noteEffect keeps an evaluation for the record of a session.
 func (s *Step) noteEffect(e record.Scored) {
-	if s.session == "" {
-		return
-	}
-	s.mu.Lock()
-	s.effects = append(s.effects, e)
-	s.mu.Unlock()
-}
-
-// noteUnscored keeps that an evaluation of a session brought no result, because the budget had no room or a failed call
-// cost it. A journal counts that it was asked for.
-func (s *Step) noteUnscored(of record.Key, err error) {
-	if limit, _ := Refusal(err); limit != "" || IsLost(err) {
-		s.noteEffect(record.Scored{Key: hexadecimal(of), None: true})
+	if s.session != "" {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.effects = append(s.effects, e)
 	}
 }
 
@@ -226,10 +213,8 @@ func (s *Step) Drain(err error) {
 // end makes the run end after the step. It does not cancel the calls that are under way, because they are paid
 // for.
 func (s *Step) end(err error) {
-	s.each(func(p *Step) {
-		p.account.Fatal = cmp.Or(p.account.Fatal, err)
-		p.doom = cmp.Or(p.doom, err)
-	})
+	s.each(func(p *Step) { p.account.Fatal = cmp.Or(p.account.Fatal, err) })
+	s.Drain(err)
 }
 
 // doomed returns the error of what a step asks for once it has seen a fault, or nil. A step whose end is in the journal
@@ -239,8 +224,7 @@ func (s *Step) doomed() error {
 		return nil
 	}
 	var doom error
-	s.each(func(p *Step) { doom = cmp.Or(doom, p.doom) })
-	if doom == nil {
+	if s.each(func(p *Step) { doom = cmp.Or(doom, p.doom) }); doom == nil {
 		return nil
 	}
 	return &Doomed{Fault: doom}
@@ -261,16 +245,13 @@ type arrears struct {
 func (s *Step) awaitLive(ctx context.Context) error {
 	select {
 	case <-s.Journal.Live():
-		switch {
-		case s.Journal.Finished() && !s.Claiming:
-			return fmt.Errorf("evolve: journal %s holds a run that is over: %w", s.Journal.Path(), llm.ErrDraining)
-		case s.Journal.Err() != nil:
-			return s.Journal.Err()
-		}
-		return s.bookArrears()
 	case <-ctx.Done():
 		return fmt.Errorf("evolve: %w", context.Cause(ctx))
 	}
+	if s.Journal.Finished() && !s.Claiming {
+		return fmt.Errorf("evolve: journal %s holds a run that is over: %w", s.Journal.Path(), llm.ErrDraining)
+	}
+	return cmp.Or(s.Journal.Err(), s.bookArrears())
 }
 
 // freshSample is what the journal says a fresh sample is for.

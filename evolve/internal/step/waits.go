@@ -1,6 +1,10 @@
 package step
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,7 +55,7 @@ func Closed(c <-chan struct{}) bool {
 // evaluated on a busy machine. It is safe for concurrent use, as an evaluator may wait in several queues at once.
 type Stopwatch struct {
 	most  time.Duration
-	timer *time.Timer // nil if it may take any time
+	timer *time.Timer
 
 	mu      sync.Mutex
 	waiting int           // queues in which it waits now
@@ -59,13 +63,10 @@ type Stopwatch struct {
 	ran     time.Duration // how long it ran before that
 }
 
-// StartWatch returns a Stopwatch that runs. If limited, it calls end after most.
-func StartWatch(end func(), most time.Duration, limited bool) *Stopwatch {
-	w := &Stopwatch{most: most, since: time.Now()}
-	if limited {
-		w.timer = time.AfterFunc(most, end)
-	}
-	return w
+// StartWatch returns a Stopwatch that runs. It calls end after most; 0 means never.
+func StartWatch(end func(), most time.Duration) *Stopwatch {
+	most = cmp.Or(most, math.MaxInt64)
+	return &Stopwatch{most: most, since: time.Now(), timer: time.AfterFunc(most, end)}
 }
 
 // Queued stops the Stopwatch until served is called.
@@ -74,18 +75,14 @@ func (w *Stopwatch) Queued() (served func()) {
 	defer w.mu.Unlock()
 	if w.waiting++; w.waiting == 1 {
 		w.ran += time.Since(w.since)
-		if w.timer != nil {
-			w.timer.Stop()
-		}
+		w.timer.Stop()
 	}
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.waiting--; w.waiting == 0 {
 			w.since = time.Now()
-			if w.timer != nil {
-				w.timer.Reset(w.most - w.ran)
-			}
+			w.timer.Reset(w.most - w.ran)
 		}
 	}
 }
@@ -94,11 +91,68 @@ func (w *Stopwatch) Queued() (served func()) {
 func (w *Stopwatch) Stop() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-	if w.waiting > 0 {
+	if w.timer.Stop(); w.waiting > 0 {
 		return w.ran
 	}
 	return w.ran + time.Since(w.since)
+}
+
+// ErrWallTime is the cause of a context that ended with the budget's time. It tells that end from Ctrl-C: one is
+// a limit that stands in the journal, the other a pause.
+var ErrWallTime = errors.New("evolve: the budget's WallTime is over")
+
+// A Clock says when steps end: when the run's time is over, or when the caller has gone and the grace period is over.
+// No other part of a run acts on a clock, so no decision depends on one.
+type Clock struct {
+	Grace time.Duration // for which steps outlive the caller's context
+	Limit time.Duration // on the time of the run; 0 means none
+	// Live is closed when replay is over. The time of earlier incarnations counts, and may be more than the limit already.
+	// With a limit before Live such a run would end before it has made again what its journal holds.
+	Live <-chan struct{}
+	// Elapsed returns the time that the run has taken, and whether the limit still holds: not for a run that was over.
+	Elapsed func() (took time.Duration, holds bool)
+}
+
+// Steps returns the context of steps. It outlives ctx by the grace period, and ends at the limit with
+// [ErrWallTime] as its cause. The values of ctx stay. end ends it, and waits for the goroutine that watches it.
+func (c Clock) Steps(ctx context.Context) (steps context.Context, end context.CancelFunc) {
+	steps, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		c.watch(ctx, steps, cancel)
+	}()
+	return steps, func() {
+		cancel(context.Canceled)
+		<-watched // whoever starts a goroutine waits for it
+	}
+}
+
+func (c Clock) watch(ctx, steps context.Context, end context.CancelCauseFunc) {
+	var wall, grace <-chan time.Time
+	live, gone := c.Live, ctx.Done()
+	for {
+		select {
+		case <-live:
+			live = nil
+			if took, holds := c.Elapsed(); c.Limit > 0 && holds {
+				t := time.NewTimer(c.Limit - took)
+				defer t.Stop()
+				wall = t.C
+			}
+		case <-gone:
+			gone = nil
+			t := time.NewTimer(c.Grace)
+			defer t.Stop()
+			grace = t.C
+		case <-wall: // in the grace period the caller is the cause
+			end(cmp.Or(context.Cause(ctx), ErrWallTime))
+			return
+		case <-grace:
+			end(context.Cause(ctx))
+			return
+		case <-steps.Done():
+			return
+		}
+	}
 }
