@@ -25,6 +25,18 @@ import (
 // own, which touches nothing but its child and sends it back on ended. So an archive or an operator is written
 // without locks. The design that was rejected is a queue of events that the search reads: every search would
 // then have a loop of its own around it, with mistakes of its own.
+//
+// It ends in one of five ways, of which the first that applies stands:
+//
+//	what happened                     begins more  sends more  err              limit      the step
+//	ctx ended: grace or time is over  no           no          ctx's cause      as it was  is cut short, and made again
+//	fail: a fault, or a panic         no           no          the first fault  as it was  failed, and is made again
+//	why: the run drains               no           no          why              as it was  is cut short, and made again
+//	limit: the budget has no room     yes, which   yes         nil              of lowest  is whole, with fewer children
+//	for a child                       are refused                               index
+//	all children were begun           -            -           nil              ""         is whole
+//
+// In each, children that are under way are awaited and taken in, because they are paid for.
 type batch struct {
 	*Breeder
 	turn  *Turn

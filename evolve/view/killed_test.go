@@ -60,23 +60,18 @@ func kill(t *testing.T, path string, children int) {
 // progress returns how many children a journal has, how many calls its last process has under way, and how many
 // processes worked on it.
 func progress(path string) (children, open, parts int) {
-	type call struct {
-		key string
-		n   int
-	}
-	calls := make(map[call]bool)
+	var calls map[[2]any]bool
 	for r, err := range record.Read(path) {
 		switch {
 		case err != nil:
 		case r.Kind == record.Incarnation:
-			clear(calls)
-			parts++
+			parts, calls = parts+1, make(map[[2]any]bool)
 		case r.Kind == record.Child:
 			children++
 		case r.Kind == record.Begin:
-			calls[call{r.Key, r.N}] = true
+			calls[[2]any{r.Key, r.N}] = true
 		case r.Kind == record.Completion, r.Kind == record.Failure:
-			delete(calls, call{r.Key, r.N})
+			delete(calls, [2]any{r.Key, r.N})
 		}
 	}
 	return children, len(calls), parts

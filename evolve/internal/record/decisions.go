@@ -212,11 +212,7 @@ func (j *Journal) Pause(stop string, why error, spent *books.Ledger) error {
 	if j.Err() != nil {
 		return nil // the run ended because of the journal, and its error says so
 	}
-	p, err := j.append(&Record{Kind: Pause, Stop: stop, Ledger: spent, Error: llm.NewErrorRecord(why)})
-	if err != nil {
-		return err
-	}
-	return j.sync(p)
+	return j.durable(&Record{Kind: Pause, Stop: stop, Ledger: spent, Error: llm.NewErrorRecord(why)})
 }
 
 // Raise makes a run that a limit ended go on with a larger limit. now is what the run is given. larger reports
@@ -232,10 +228,7 @@ func (j *Journal) Raise(now map[string]string, larger func(limit string, then ma
 	if !larger(limit, j.made[j.next].Fingerprint) {
 		return nil
 	}
-	p, err := j.append(&Record{Kind: Raise, Fingerprint: now, Limit: limit})
-	if err == nil {
-		err = j.sync(p)
-	}
+	err := j.durable(&Record{Kind: Raise, Fingerprint: now, Limit: limit})
 	if err == nil {
 		j.goOn(now)
 	}

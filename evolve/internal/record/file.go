@@ -1,7 +1,6 @@
 // Package record is the file below package journal: its records, how they are written, read and followed, and how a run
 // that goes on recalls them. Only evolve writes records, and only history and the page read them: a program opens a
-// journal by package journal and reads what a run was by package history.
-// docs/reference.md describes the file.
+// journal by package journal and reads what a run was by package history. docs/reference.md describes the file.
 package record
 
 import (
@@ -37,7 +36,6 @@ type Journal struct {
 	mu sync.Mutex // of all below
 	index
 	decisions
-
 	used bool  // a run uses it now
 	err  error // ErrDiverged, once found: it stays, so that nothing is paid for after it
 }
@@ -61,13 +59,13 @@ func Open(path string, cfg Config) (*Journal, error) {
 }
 
 func (j *Journal) open(cfg Config) (err error) {
-	j.log, err = wal.Lax(cfg.Unsafe).Create(j.path)
 	var header *Record
-	if errors.Is(err, fs.ErrExist) {
+	lax := wal.Lax(cfg.Unsafe)
+	if j.log, err = lax.Create(j.path); errors.Is(err, fs.ErrExist) {
 		if !cfg.Resume {
 			return errors.New("it exists: resume it, or move it away")
 		}
-		header, err = j.reopen(wal.Lax(cfg.Unsafe))
+		header, err = j.reopen(lax)
 	}
 	if err != nil {
 		return err
@@ -88,14 +86,11 @@ func (j *Journal) open(cfg Config) (err error) {
 
 // library returns the version of this module as the build knows it, "" if it does not.
 func library() string {
-	const path = "github.com/evoalloc/evoalloc"
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == path {
-			return m.Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == "github.com/evoalloc/evoalloc" {
+				return m.Version
+			}
 		}
 	}
 	return ""
@@ -107,10 +102,12 @@ func (j *Journal) reopen(lax wal.Lax) (header *Record, err error) {
 	j.log, cut, err = lax.Open(j.path, func(e wal.Entry) error {
 		r, err := j.read(e)
 		if e.Index == 0 {
-			if err == nil {
-				err = r.begins()
+			// Before the second record, which may be of a kind that only another version knows.
+			if header = r; err == nil && r.Kind != Header {
+				err = fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
+			} else if err == nil && r.Version != Version {
+				err = fmt.Errorf("%w: it is %d, this library's %d", ErrVersion, r.Version, Version)
 			}
-			header = r
 		}
 		return err
 	})
@@ -124,18 +121,6 @@ func (j *Journal) reopen(lax wal.Lax) (header *Record, err error) {
 		slog.Warn("journal: cut the torn end", "journal", j.path, "bytes", cut)
 	}
 	return header, nil
-}
-
-// begins returns an error if r cannot be the first record. It is called before the second record is read, which may
-// be of a kind that this version does not know: the error should name the version, and not that kind.
-func (r *Record) begins() error {
-	switch {
-	case r.Kind != Header:
-		return fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
-	case r.Version != Version:
-		return fmt.Errorf("%w: it is %d, this library's %d", ErrVersion, r.Version, Version)
-	}
-	return nil
 }
 
 // Path returns the file's name.
@@ -183,23 +168,28 @@ func (j *Journal) append(r *Record) (wal.Place, error) {
 	r.Time = time.Now().UnixMilli()
 	j.wrote.Store(true)
 	p, err := j.log.Append(r)
-	if err != nil {
-		return p, j.unwritten(err)
-	}
-	return p, nil
+	return p, j.unwritten(err)
 }
 
 // sync returns when the record at p and all before it are on disk. Calls that wait at the same time share one
 // sync, so many searches at once do not wait for each other's.
-func (j *Journal) sync(p wal.Place) error {
-	if err := j.log.Sync(p); err != nil {
-		return j.unwritten(err)
+func (j *Journal) sync(p wal.Place) error { return j.unwritten(j.log.Sync(p)) }
+
+// unwritten returns an error of the log as the journal's, nil if it is nil.
+func (j *Journal) unwritten(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("journal: %w: %s: %w", ErrWrite, j.path, err)
 }
 
-func (j *Journal) unwritten(err error) error {
-	return fmt.Errorf("journal: %w: %s: %w", ErrWrite, j.path, err)
+// durable is append, and sync if that succeeds.
+func (j *Journal) durable(r *Record) error {
+	p, err := j.append(r)
+	if err != nil {
+		return err
+	}
+	return j.sync(p)
 }
 
 // at returns the record at p.

@@ -15,18 +15,17 @@ import (
 //	when                    set aside in the budget             booked               in the journal
 //	it waits in a queue     nothing                             nothing              nothing
 //	an attempt begins       the most that the attempt can cost  nothing              Begin
-//	an attempt failed       nothing for it                      the attempt          Tried
+//	an attempt failed       nothing, if none is under way       the attempt          Tried
 //	an attempt brought an   one call, for no other to take      the attempt          nothing yet
 //	answer
 //	the call ends           nothing                             the call, if it was  Completion, Failure, Abandoned
 //	                                                            answered             or Refusal
 //	it is recalled          nothing                             what the file has    nothing new
 //
-// Room in the budget is set aside when an attempt has left every queue (Begin), and settled when that attempt
-// has ended (Ended). To set it aside for the whole call was tried and dropped: a generation of 64 children
-// behind a limit of 16 then held back the worst case of 48 calls that only waited, and of every call that
-// paused before a retry. With a budget of tokens most retries found no room, although most of the budget was
-// never used.
+// Room in the budget is set aside when an attempt has left every queue. To set it aside for the whole call was tried and
+// dropped: a generation of 64 children behind a limit of 16 then held back the worst case of 48 calls that only waited,
+// and of every call that paused before a retry. With a budget of tokens most retries found no room, although most of the
+// budget was never used.
 type CallBooks struct {
 	l     *Ledger
 	size  Size
@@ -40,8 +39,8 @@ type CallBooks struct {
 	prompt   int           // of the longest request, its own or its model's
 	set      Amounts       // set aside for the attempts under way
 	tried    []llm.Attempt // that have ended, and are booked
-	begun    bool          // an attempt was begun
-	open     []string      // models of the attempts under way
+	begun    int           // attempts
+	open     int           // of these, those under way
 	model    string        // that all attempts were announced with, "" if it is not known or if they are several
 	answered bool          // one brought an answer
 	gone     bool          // the call has ended, even if attempts of it have not
@@ -55,11 +54,11 @@ func (l *Ledger) Call(req llm.Request, grant *Grant) *CallBooks {
 
 // Inner returns the books of what the call's model asks of another one. Its attempts are the call's, and no calls.
 func (c *CallBooks) Inner(req llm.Request) *CallBooks {
-	size := SizeOf(req)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.prompt = max(c.prompt, size.Prompt)
-	return &CallBooks{l: c.l, size: size, outer: c}
+	in := c.l.Call(req, nil)
+	in.outer, c.prompt = c, max(c.prompt, in.prompt)
+	return in
 }
 
 // Prompt returns the most tokens that the prompt of any of the call's attempts has.
@@ -67,6 +66,13 @@ func (c *CallBooks) Prompt() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.prompt
+}
+
+// Begun reports whether an attempt was begun.
+func (c *CallBooks) Begun() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.begun > 0
 }
 
 // AttemptsBooked says that what the call's attempts cost is in the ledger: an earlier incarnation gave the call up.
@@ -78,8 +84,8 @@ func (c *CallBooks) Booked() {
 	c.l.GiveBack(c.grant, 1)
 }
 
-// Full returns the limit that leaves no room for another attempt at any model, or "". It sets nothing aside. Begin does
-// that, when the attempt has left the queue. So two calls that each want another attempt cannot wait for each other.
+// Full returns the limit that leaves no room for another attempt at any model, or "". It sets nothing aside, as Begin
+// does. So two calls that each want another attempt cannot wait for each other.
 func (c *CallBooks) Full() string { return c.l.full(c.l.Prices.Least(c.size)) }
 
 // Begin sets aside what an attempt at the model with this key may cost, "" if it is not known. However many attempts
@@ -89,50 +95,47 @@ func (c *CallBooks) Begin(ctx context.Context, drain <-chan struct{}, model stri
 	c.entry.Lock()
 	defer c.entry.Unlock()
 	c.mu.Lock()
-	w := c.l.Prices.Worst(c.size, model)
+	w := want{Amounts: c.l.Prices.Worst(c.size, model), grant: c.grant, attempt: true,
+		now: c.outer != nil || c.open > 0}
 	if w.Calls -= c.set.Calls; c.outer != nil {
 		w.Calls = 0
 	}
-	wait := c.outer == nil && len(c.open) == 0
 	c.mu.Unlock()
-	if err := c.l.reserve(ctx, drain, want{Amounts: w, grant: c.grant, attempt: true, now: !wait}); err != nil {
+	if err := c.l.reserve(ctx, drain, w); err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.set = c.set.Plus(w)
-	if !c.begun {
+	if c.begun == 0 {
 		c.model = model
 	} else if c.model != model {
 		c.model = ""
 	}
-	c.begun = true
-	c.open = append(c.open, model)
+	c.set = c.set.Plus(w.Amounts)
+	c.begun++
+	c.open++
 	return nil
-}
-
-// Begun reports whether an attempt was begun.
-func (c *CallBooks) Begun() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.begun
 }
 
 // Ended books what attempts cost as soon as they have ended, not when the call has. Stalls then count against
 // their limit while they happen. A run in which every call hangs ends after the stalls that it may have and
 // those in flight, however often each call would be retried.
 //
-// If an attempt brought an answer, the room for the call itself stays set aside until Settle counts the call, once.
-// It must not be free meanwhile, or another call would take it.
+// What is set aside is given back when none is under way: which of several has ended is not known. After an answer the
+// room for the call itself stays until Settle counts the call, once, or another call would take it.
 func (c *CallBooks) Ended(attempts []llm.Attempt) {
 	used, stalls := c.l.Prices.Used(c.size, attempts)
 	c.mu.Lock()
 	var set Amounts
 	if !c.gone { // else all of it is given back
 		c.answered = c.answered || Answered(attempts)
-		set = c.close(attempts)
-		c.set = c.set.Minus(set)
 		c.tried = append(c.tried, attempts...)
+		if c.open = max(0, c.open-1); c.open == 0 {
+			if set = c.set; c.answered {
+				set.Calls = 0
+			}
+			c.set = c.set.Minus(set)
+		}
 	}
 	c.mu.Unlock()
 	c.l.settle(set, used, stalls)
@@ -141,13 +144,12 @@ func (c *CallBooks) Ended(attempts []llm.Attempt) {
 
 // hear takes in attempts of what the call's model asked, which are booked.
 func (c *CallBooks) hear(attempts []llm.Attempt) {
-	if c == nil {
-		return
+	if c != nil {
+		c.mu.Lock()
+		c.tried = append(c.tried, attempts...)
+		c.mu.Unlock()
+		c.outer.hear(attempts)
 	}
-	c.mu.Lock()
-	c.tried = append(c.tried, attempts...)
-	c.mu.Unlock()
-	c.outer.hear(attempts)
 }
 
 // Complete returns a reply with the model that all of the call's attempts were announced with, where they do not say
@@ -174,29 +176,6 @@ func (c *CallBooks) Complete(reply llm.Reply) llm.Reply {
 	return reply
 }
 
-// close takes the attempt that ended with these out of those under way, and returns what was set aside for it. Where
-// several are under way and it is not known which of them ended, that stays set aside until none is under way.
-// c.mu is held.
-func (c *CallBooks) close(attempts []llm.Attempt) (set Amounts) {
-	at := 0
-	if slices.ContainsFunc(c.open, func(model string) bool { return model != c.open[0] }) {
-		at = slices.IndexFunc(c.open, func(model string) bool { return len(attempts) > 0 && attempts[0].Model == model })
-	}
-	if len(c.open) == 0 { // announced by nobody
-		return Amounts{}
-	}
-	if at >= 0 {
-		set = c.l.Prices.Worst(c.size, c.open[at])
-	}
-	if c.open = slices.Delete(c.open, max(at, 0), max(at, 0)+1); len(c.open) == 0 {
-		set = c.set
-	}
-	if set.Calls = c.set.Calls; c.answered || len(c.open) > 0 {
-		set.Calls = 0
-	}
-	return set
-}
-
 // Untold returns the attempts that ended and are not in the reply: those of models that its model asked, and those that
 // it forgot or panicked after. They were sent and are charged, so the result has to have them.
 func (c *CallBooks) Untold(told []llm.Attempt) []llm.Attempt {
@@ -218,9 +197,9 @@ func (c *CallBooks) Untold(told []llm.Attempt) []llm.Attempt {
 // The call itself is counted here and not with its attempts, because it counts once however many attempts it took.
 func (c *CallBooks) Settle(attempts []llm.Attempt) {
 	c.mu.Lock()
-	rest := attempts[min(len(c.tried), len(attempts)):]
 	var used Amounts
 	var stalls []string
+	rest := attempts[min(len(c.tried), len(attempts)):]
 	if !c.attemptsBooked {
 		used, stalls = c.l.Prices.Used(c.size, rest)
 	}

@@ -77,21 +77,23 @@ func (s *Step) Evaluate(ctx context.Context, e eval.Evaluator, program string, s
 
 // Score is Evaluate, also for a reply that was on its way when a fault of a model or of the search ended the run: a
 // Breeder scores it, because it is paid for and may be the best.
-func (s *Step) Score(ctx context.Context, e eval.Evaluator, program string, sample int) (eval.Result, error) {
-	if c, ok := e.(eval.Composite); ok {
-		return s.evaluateParts(ctx, c, program, sample)
+func (s *Step) Score(ctx context.Context, e eval.Evaluator, program string, sample int) (r eval.Result, err error) {
+	c, composite := e.(eval.Composite)
+	switch {
+	case composite:
+		r, err = s.evaluateParts(ctx, c, program, sample)
+	case s == nil:
+		r, err = eval.EvaluateSample(ctx, e, program, sample)
+		r = r.Clean()
+	default:
+		// After some faults no program can be scored any more, or no score kept.
+		if err = s.doomed(); err == nil || !OfJournal(err) && !OfEvaluation(err) {
+			r, err = s.score(ctx, scoring{by: e, program: program, sample: sample})
+		}
 	}
-	if s == nil {
-		r, err := eval.EvaluateSample(ctx, e, program, sample)
-		return r.Clean(), err
+	if s != nil {
+		s.noteError(err)
 	}
-	var r eval.Result
-	err := s.doomed()
-	// After some faults no program can be scored any more, or no score kept.
-	if err == nil || !OfJournal(err) && !OfEvaluation(err) {
-		r, err = s.score(ctx, scoring{by: e, program: program, sample: sample})
-	}
-	s.noteError(err)
 	return r, err
 }
 
@@ -104,18 +106,13 @@ func (s *Step) evaluateParts(ctx context.Context, c eval.Composite, program stri
 	r eval.Result, err error) {
 
 	part := func(e eval.Evaluator) (eval.Result, error) { return s.Score(ctx, e, program, 0) }
-	refused := func(err error) bool { return refusedBy(err) != "" }
 	bad := Guard("the evaluator's Parts or Join", func() {
-		r, err = eval.ComposeBy(c, program, sample, part, refused)
+		r, err = eval.ComposeBy(c, program, sample, part, func(err error) bool { return refusedBy(err) != "" })
 	})
-	err = cmp.Or(bad, err)
-	if err != nil && ctx.Err() == nil && !Fatal(err) && !IsLost(err) {
+	if err = cmp.Or(bad, err); err != nil && ctx.Err() == nil && !Fatal(err) && !IsLost(err) {
 		if _, refused := Refusal(err); !refused {
 			err = &EvaluationError{Why: err} // of Parts or Join
 		}
-	}
-	if s != nil {
-		s.noteError(err)
 	}
 	return r, err
 }
@@ -158,27 +155,33 @@ func (s *Step) score(ctx context.Context, e scoring) (eval.Result, error) {
 	if e.tuned {
 		key = record.KeyOf("tuning", name, Trim(e.program))
 	}
-	made := Evaluation{Key: key, Of: key, Tuned: e.tuned}
-	var v Result
-	var err error
+	v, err := s.once(ctx, Evaluation{Key: key, Of: key, Tuned: e.tuned}, known, func() (Result, error) {
+		return s.evaluate(ctx, key, e)
+	})
+	return v.Clone(), err // a search may change the maps of its result, and the memory must not
+}
+
+// once calls do for an evaluation whose result the run does not remember, and notes the evaluation. One by an evaluator
+// that is not known counts each time.
+func (s *Step) once(ctx context.Context, e Evaluation, known bool, do func() (Result, error)) (v Result, err error) {
 	if known {
 		// If an equal program is being evaluated already, Do waits for its result instead of paying for another.
-		v, err = s.Programs.Do(ctx, key, func() (Result, error) { return s.evaluate(ctx, key, e) })
+		v, err = s.Programs.Do(ctx, e.Key, do)
 	}
 	if !known || err == nil && v.Cut && s.Journal != nil { // which recalls it
-		v, err = s.evaluate(ctx, key, e)
+		v, err = do()
 	}
 	if err != nil {
-		return eval.Result{}, err
+		return Result{}, err
 	}
-	if !known { // it counts each time
-		made.Key = s.Programs.Unique(key)
+	if !known {
+		e.Key = s.Programs.Unique(e.Of)
 	}
-	if !e.tuned {
-		made.Asked, made.Took = v.Asked, v.Took
+	if !e.Tuned {
+		e.Asked, e.Took = v.Asked, v.Took
 	}
-	s.noteScored(made)
-	return v.Clone(), nil // a search may change the maps of its result, and the memory must not
+	s.noteScored(e)
+	return v, nil
 }
 
 // evaluate recalls an evaluation from the journal, or else makes it within the budget and records it.
@@ -292,22 +295,8 @@ func (s *Step) recallScored(ctx context.Context, of record.Scored) error {
 		s.noteError(err)
 		return nil
 	}
-	var v Result
-	made := Evaluation{Key: key, Of: key, Tuned: of.Tuned}
-	if of.Apart {
-		made.Key = s.Programs.Unique(key)
-		v, err = recall()
-	} else {
-		v, err = s.Programs.Do(ctx, key, recall)
-	}
-	if err != nil {
-		return err
-	}
-	if !of.Tuned {
-		made.Asked, made.Took = v.Asked, v.Took
-	}
-	s.noteScored(made)
-	return nil
+	_, err = s.once(ctx, Evaluation{Key: key, Of: key, Tuned: of.Tuned}, !of.Apart, recall)
+	return err
 }
 
 // record writes a result to the journal. It need not be on disk at once: to make it again costs no call, and a
@@ -343,8 +332,8 @@ func (r *Run) evaluated(tuned bool, took time.Duration) Amounts {
 	return Amounts{Evaluations: 1, EvalTime: r.evalTime(took)}
 }
 
-// evalTime returns no more time than was set aside, though an evaluator may take its time to notice that it is cut off.
-// With more the limit would be passed.
+// evalTime returns no more time than was set aside, or the limit would be passed: an evaluator may take its time to notice
+// that it is cut off.
 func (r *Run) evalTime(took time.Duration) time.Duration {
 	if r.EvalTime > 0 {
 		return min(took, r.EvalWorst)

@@ -170,6 +170,11 @@ func (l *Ledger) exhausted(w Amounts, attempt bool) string {
 // over returns the limit that a would pass beside what is kept, or "". l.mu is held.
 func (l *Ledger) over(a Amounts) string { return l.Passed(a.Plus(l.kept)) }
 
+// room reports whether there is room for n calls beside what is set aside. l.mu is held.
+func (l *Ledger) room(n int) bool {
+	return l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: n})) == ""
+}
+
 // Settle gives back what was set aside and books what was used.
 func (l *Ledger) Settle(set, used Amounts) { l.settle(set, used, nil) }
 
@@ -214,24 +219,20 @@ func (l *Ledger) Sums() (spent, reserved Amounts) {
 
 // Record returns the ledger for a record of the journal.
 func (l *Ledger) Record() books.Ledger {
-	spent, reserved := l.Sums()
-	l.mu.Lock()
-	spent.Stalls = l.stalls
-	l.mu.Unlock()
-	if reserved.Calls == 0 { // what sums of fractions leave
-		reserved.FLOPs, reserved.Money = 0, 0
-	}
-	reserved.FLOPs, reserved.Money = max(0, reserved.FLOPs), max(0, reserved.Money)
-	return books.Ledger{Spent: spent, Reserved: reserved}
+	t := l.Observed()
+	return books.Ledger{Spent: t.Spent, Reserved: t.Reserved}
 }
 
 // Observed returns the ledger for an observer, whose goroutine may not be the one that settles.
 func (l *Ledger) Observed() books.Ledger {
-	t := l.Record()
-	t.Limit = l.Shown
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t.StallsAt = maps.Clone(l.stallsAt)
+	t := books.Ledger{Spent: l.spent, Reserved: l.reserved, Limit: l.Shown, StallsAt: maps.Clone(l.stallsAt)}
+	t.Spent.Stalls = l.stalls
+	if l.reserved.Calls == 0 { // what sums of fractions leave
+		t.Reserved.FLOPs, t.Reserved.Money = 0, 0
+	}
+	t.Reserved.FLOPs, t.Reserved.Money = max(0, t.Reserved.FLOPs), max(0, t.Reserved.Money)
 	return t
 }
 
@@ -251,7 +252,7 @@ func (l *Ledger) grant(g *Grant, n int) {
 // AwaitGrants waits until there is room for a call beside what sessions have, or none even without.
 func (l *Ledger) AwaitGrants(ctx context.Context, drain <-chan struct{}) error {
 	return l.await(ctx, drain, func() (bool, error) {
-		return l.granted == 0 || l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: 1})) == "", nil
+		return l.granted == 0 || l.room(1), nil
 	})
 }
 
@@ -259,7 +260,7 @@ func (l *Ledger) AwaitGrants(ctx context.Context, drain <-chan struct{}) error {
 // it does not depend on the speed of sessions that were granted theirs before.
 func (l *Ledger) Grant(ctx context.Context, drain <-chan struct{}, g *Grant, n int) (int, error) {
 	err := l.await(ctx, drain, func() (bool, error) {
-		if l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: n})) != "" && l.reserved.Calls > 0 {
+		if !l.room(n) && l.reserved.Calls > 0 {
 			return false, nil
 		}
 		limit := l.over(l.spent.Plus(Amounts{Calls: 1}))
@@ -281,7 +282,7 @@ func (l *Ledger) Again(g *Grant, n int) {
 
 // most returns for how many of n calls there is room. l.mu is held.
 func (l *Ledger) most(n int) int {
-	for n > 0 && l.over(l.spent.Plus(l.reserved).Plus(Amounts{Calls: n})) != "" {
+	for n > 0 && !l.room(n) {
 		n--
 	}
 	return n

@@ -20,17 +20,17 @@ import (
 // safe for concurrent use.
 type Session struct {
 	child  int
-	step   *Step   // of its own, within that of the child; nil where nothing is recorded
+	step   *Step   // of its own, within that of the child
 	llm    llm.LLM // that the child would be asked of
 	task   eval.Evaluator
 	sample int // that the child is scored by
 	id     record.ID
 	turn   Turn
+	byHand bool // no run notes what it asks for
 
 	mu    sync.Mutex
 	used  bool
-	asked bool   // a call of it was answered
-	calls []Call // that it made, where no run notes them
+	asked bool // a call of it was answered
 	notes []string
 	size  int // of the notes, in bytes
 }
@@ -42,11 +42,14 @@ type Turn struct {
 	Done  func()
 }
 
-// Session begins a session for a child, whose IDs count from 1 in its arm.
+// Session begins a session for a child, whose IDs count from 1 in its arm. One of an arm that is stepped by hand has the
+// run for itself.
 func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int, turn Turn) *Session {
-	w := &Session{child: child, llm: model, task: e, sample: sample, turn: turn}
-	if s == nil {
-		return w
+	w := &Session{child: child, llm: model, task: e, sample: sample, turn: turn, byHand: s == nil}
+	if w.byHand {
+		free := NewLedger(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1}, Amounts{})
+		s = &Step{Run: &Run{TuneEvaluations: math.MaxInt, Ledger: free, Programs: NewPrograms()},
+			Over: func() bool { return false }, Failing: &Streak{}}
 	}
 	w.step = s.inside(child)
 	w.step.grant = &Grant{}
@@ -72,13 +75,7 @@ func (w *Session) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Reque
 	}
 	w.use()
 	reply, err := w.step.Ask(ctx, kind, l, req)
-	if w.step != nil {
-		w.answered(reply.Attempts)
-	} else {
-		w.mu.Lock()
-		w.calls = append(w.calls, Call{Kind: kind, Child: w.child, Attempts: reply.Attempts})
-		w.mu.Unlock()
-	}
+	w.answered(reply.Attempts)
 	return reply, err
 }
 
@@ -111,11 +108,7 @@ func (w *Session) Tune(ctx context.Context, e eval.Evaluator, program string) (e
 // Reserve sets n calls of the budget aside for the session, or as many as are left, and returns how many. Sessions of a
 // step are served in order of index.
 func (w *Session) Reserve(ctx context.Context, n int) (int, error) {
-	t := w.step
-	if t == nil {
-		return n, nil
-	}
-	drain := llm.TraceOf(ctx).Drain
+	t, drain := w.step, llm.TraceOf(ctx).Drain
 	select {
 	case <-w.turn.After:
 	case <-drain:
@@ -158,7 +151,7 @@ func (w *Session) remember(ctx context.Context, what string, make func(context.C
 	text string, err error) {
 
 	t := w.step
-	if t == nil || t.Journal == nil {
+	if t.Journal == nil {
 		return make(ctx)
 	}
 	id := t.Journal.Claim(record.KeyOf("remembered", t.session, what))
@@ -217,11 +210,12 @@ func (w *Session) Spent() bool {
 	return w.used
 }
 
-// Made returns the calls that the session made, where no run notes them.
+// Made returns the calls that the session made, if no run notes them.
 func (w *Session) Made() []Call {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.calls)
+	if !w.byHand {
+		return nil
+	}
+	return w.step.Account().Calls
 }
 
 // Do returns how the session ended: from the journal, or else made now and recorded. recalled says which.
@@ -232,17 +226,12 @@ func (w *Session) Do(ctx context.Context, make func(context.Context) (string, er
 		return program, recalled, err
 	}
 	s := w.step
-	if s != nil {
-		defer func() { s.Ledger.GiveBack(s.grant, math.MaxInt) }()
-	}
+	defer func() { s.Ledger.GiveBack(s.grant, math.MaxInt) }()
 	program, err = make(llm.WithTrace(ctx, &llm.Trace{
 		Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 			return w.Ask(ctx, "other", l, req)
 		}}))
 	program = strings.ToValidUTF8(program, string(utf8.RuneError)) // as a journal keeps it
-	if s == nil {
-		return program, false, err
-	}
 	if cut := w.cut(ctx, err); cut != nil {
 		return "", false, cut
 	}
@@ -307,7 +296,7 @@ func (w *Session) record(program, limit string, err error) (bad error) {
 // recall returns how the session ended in an earlier incarnation, and notes what it asked for and evaluated.
 func (w *Session) recall(ctx context.Context) (program string, recalled bool, err error) {
 	t := w.step
-	if t == nil || t.Journal == nil {
+	if t.Journal == nil {
 		return "", false, nil
 	}
 	r, _, err := t.Journal.Recall(w.id, t.Past.Ended)
