@@ -63,8 +63,8 @@ func (j *Journal) readDecision(r *Record, at wal.Place) {
 	j.final = r.Kind == Stop
 }
 
-// Past returns what the file holds of the pull that is to be drawn now. It is to be called before the draw is
-// made again by [Journal.Decide], which moves on to the next decision.
+// Past returns what the file holds of the pull that is to be drawn now. It is to be called before the draw is made
+// again by [Journal.Decide], which moves on to the next decision.
 func (j *Journal) Past() Past {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -109,16 +109,16 @@ func (d *decisions) own(p wal.Place) bool {
 	return after && (d.run >= len(d.runs) || p.Offset < d.runs[d.run].offset)
 }
 
-// Live returns a channel that is closed once every decision of earlier incarnations of the run is made again.
-// Calls that the file does not hold wait for it. A run that turns out to be another one has then paid for nothing.
+// Live returns a channel that is closed once every decision of earlier incarnations of the run is made again. Calls
+// that the file does not hold wait for it. A run that turns out to be another one has then paid for nothing.
 func (j *Journal) Live() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.live
 }
 
-// Next returns the decision that an earlier incarnation made at this point. It reports whether there is one,
-// that is, whether the run is in replay.
+// Next returns the decision that an earlier incarnation made at this point. It reports whether there is one, that is,
+// whether the run is in replay.
 func (j *Journal) Next() (r Record, replaying bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -128,12 +128,12 @@ func (j *Journal) Next() (r Record, replaying bool) {
 	return j.made[j.next], true
 }
 
-// Decide records a decision, or compares it with the one that an earlier incarnation made at this point. It
-// returns [ErrDiverged] if they differ, and so does every later Decide.
+// Decide records a decision, or compares it with the one that an earlier incarnation made at this point. It returns
+// [ErrDiverged] if they differ, and so does every later Decide.
 //
-// A [Stop] is on disk when Decide returns: a run that its caller knows to be over must be over after a loss of
-// power too. Other decisions reach the disk with the next reply. One that is lost was followed by nothing that
-// was paid for, and is made again.
+// A [Stop] is on disk when Decide returns: a run that its caller knows to be over must be over after a loss of power
+// too. Other decisions reach the disk with the next reply. One that is lost was followed by nothing that was paid
+// for, and is made again.
 func (j *Journal) Decide(r Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -185,8 +185,8 @@ func (j *Journal) Take(pull, child int) error {
 	return err
 }
 
-// Diverged records and returns the error that pull asks for something that the file should hold and does not:
-// the pull's end is in the file, and everything that it asked for stands before that.
+// Diverged records and returns the error that pull asks for something that the file should hold and does not: the
+// pull's end is in the file, and everything that it asked for stands before that.
 func (j *Journal) Diverged(pull int, id ID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -198,8 +198,7 @@ func (j *Journal) Diverged(pull int, id ID) error {
 	return j.err
 }
 
-// Behind reports whether the file holds decisions or answers that this incarnation has not made or asked for
-// again.
+// Behind reports whether the file holds decisions or answers that this incarnation has not made or asked for again.
 func (j *Journal) Behind() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -216,8 +215,8 @@ func (j *Journal) Pause(stop string, why error, spent *books.Ledger) error {
 }
 
 // Raise makes a run that a limit ended go on with a larger limit. now is what the run is given. larger reports
-// whether now differs from what it was given then in a larger limit of the given name alone: the journal knows no budget.
-// Raise does nothing if the last run in the file is not over, or if larger reports false.
+// whether now differs from what it was given then in a larger limit of the given name alone: the journal knows no
+// budget. Raise does nothing if the last run in the file is not over, or if larger reports false.
 func (j *Journal) Raise(now map[string]string, larger func(limit string, then map[string]string) bool) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -235,16 +234,16 @@ func (j *Journal) Raise(now map[string]string, larger func(limit string, then ma
 	return err
 }
 
-// goOn revokes the stop, which is the last decision. From now on the run counts as one that was given f from
-// the beginning. What the smaller limit left no room for before is in the file as refusals, and stands.
+// goOn revokes the stop, which is the last decision. From now on the run counts as one that was given f from the
+// beginning. What the smaller limit left no room for before is in the file as refusals, and stands.
 func (j *Journal) goOn(f map[string]string) {
 	j.made = j.made[:len(j.made)-1]
 	j.made[j.runs[len(j.runs)-1].at].Fingerprint = f
 	j.raise, j.final = len(j.made), false
 }
 
-// RaisedLater reports whether the decision to be made now was first made before a limit was raised. A limit that
-// left no room at this point did not end the run for good, and must not end its replay.
+// RaisedLater reports whether the decision to be made now was first made before a limit was raised. A limit that left
+// no room at this point did not end the run for good, and must not end its replay.
 func (j *Journal) RaisedLater() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 // the evaluation that it was made for, of an evaluation a hash of the program, its evaluator and the sample.
 type Key [sha256.Size]byte
 
-// KeyOf returns the key of parts. The length of each part is hashed with it. Otherwise the parts "ab", "c" and
-// "a", "bc" would have one key.
+// KeyOf returns the key of parts. The length of each part is hashed with it. Otherwise the parts "ab", "c" and "a",
+// "bc" would have one key.
 func KeyOf(parts ...string) Key {
 	var room [256]byte
 	b := room[:0]
@@ -26,16 +26,16 @@ func KeyOf(parts ...string) Key {
 	return sha256.Sum256(b)
 }
 
-// named is how many bytes of a key stand in a file. 128 bits do not meet by chance, and most of a record would be keys
-// with all 256. Journals of earlier versions have these.
+// named is how many bytes of a key stand in a file. 128 bits do not meet by chance, and most of a record would be
+// keys with all 256. Journals of earlier versions have these.
 const named = 16
 
 // String returns the first 16 bytes of k in hexadecimal, as files name what has the key.
 func (k Key) String() string { return hex.EncodeToString(k[:named]) }
 
 // An ID identifies one effect: what was asked, and how often the same was asked before. Calls that are made at once
-// begin in any order, so their order is not part of it. Equal requests of one pull are told apart by N alone. If
-// they are under way at once, it is chance which gets which answer.
+// begin in any order, so their order is not part of it. Equal requests of one pull are told apart by N alone. If they
+// are under way at once, it is chance which gets which answer.
 type ID struct {
 	Key
 	N int
@@ -66,13 +66,14 @@ func (j *Journal) Claim(key Key) ID {
 	return ID{key, n}
 }
 
-// Recall returns how call or session id ended in an earlier incarnation: a [Completion], a [Failure], a [Refusal] or a
-// [Session]. It returns nil if the file does not say. Each can be recalled once.
+// Recall returns how call or session id ended in an earlier incarnation: a [Completion], a [Failure], a [Refusal] or
+// a [Session]. It returns nil if the file does not say. Each can be recalled once.
 //
 // A failure before a pause by an error may be what the run ended by. It does not stand, and the call is made again:
-// [Journal.Earlier] tells what it cost, since the result holds only the call that is made now. There are two exceptions,
-// for failures that did not end the run. One is that the pull of the call came to its end all the same, which ended
-// says. The other is that the failure cost one child ([Record.Alone]) and another call was answered since.
+// [Journal.Earlier] tells what it cost, since the result holds only the call that is made now. There are two
+// exceptions, for failures that did not end the run. One is that the pull of the call came to its end all the same,
+// which ended says. The other is that the failure cost one child ([Record.Alone]) and another call was answered
+// since.
 func (j *Journal) Recall(id ID, ended bool) (r *Record, stands bool, err error) {
 	id = id.short()
 	j.mu.Lock()
@@ -90,8 +91,8 @@ func (j *Journal) Recall(id ID, ended bool) (r *Record, stands bool, err error) 
 	return r, stands, err
 }
 
-// RecallAbandoned returns what call id cost when it was abandoned, or nil if it was not. The caller's result
-// holds it from then on. So [Journal.Earlier] no longer returns it, or it would count twice.
+// RecallAbandoned returns what call id cost when it was abandoned, or nil if it was not. The caller's result holds it
+// from then on. So [Journal.Earlier] no longer returns it, or it would count twice.
 func (j *Journal) RecallAbandoned(id ID) (*Record, error) {
 	j.mu.Lock()
 	p, found := j.given[id.short()]
@@ -140,9 +141,9 @@ func (j *Journal) RecallEvaluation(id ID, ended bool) (*Record, error) {
 }
 
 // Write records something that happened to id. r has the fields of its kind but Key and N. What was paid for (a
-// [Completion], a [Failure], an [Abandoned] call, a [Session]) is on disk when Write returns, and so is all before it.
-// The rest is with the operating system. To make it again costs no call. What follows from it stands after it in the
-// file, and so cannot be on disk without it.
+// [Completion], a [Failure], an [Abandoned] call, a [Session]) is on disk when Write returns, and so is all before
+// it. The rest is with the operating system. To make it again costs no call. What follows from it stands after it in
+// the file, and so cannot be on disk without it.
 func (j *Journal) Write(id ID, r Record) error {
 	r.Key, r.N = id.String(), id.N
 	p, err := j.append(&r)
@@ -160,8 +161,8 @@ func (j *Journal) Write(id ID, r Record) error {
 	return nil
 }
 
-// WriteProgram records the text of a program, unless the file has it, and returns its key. Models repeat
-// themselves, and with a text in each evaluation those repeats would be much of the file.
+// WriteProgram records the text of a program, unless the file has it, and returns its key. Models repeat themselves,
+// and with a text in each evaluation those repeats would be much of the file.
 func (j *Journal) WriteProgram(text string) (key string, err error) {
 	k := ID{KeyOf(text), 0}.short().Key
 	j.mu.Lock()

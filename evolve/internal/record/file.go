@@ -1,6 +1,6 @@
-// Package record is the file below package journal: its records, how they are written, read and followed, and how a run
-// that goes on recalls them. Only evolve writes records, and only history and the page read them: a program opens a
-// journal by package journal and reads what a run was by package history. docs/reference.md describes the file.
+// Package record is the file below package journal: its records, how they are written, read and followed, and how a
+// run that goes on recalls them. Only evolve writes records, and only history and the page read them: a program opens
+// a journal by package journal and reads what a run was by package history. docs/reference.md describes the file.
 package record
 
 import (
@@ -144,9 +144,8 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// Use takes the journal for one run, until release is called. It fails with [ErrInUse] while another run
-// has it. Two runs at once would mix their decisions in the file and could never be resumed. One after the
-// other they can.
+// Use takes the journal for one run, until release is called. It fails with [ErrInUse] while another run has it. Two
+// runs at once would mix their decisions in the file and could never be resumed. One after the other they can.
 func (j *Journal) Use() (release func(), err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -171,8 +170,8 @@ func (j *Journal) append(r *Record) (wal.Place, error) {
 	return p, j.unwritten(err)
 }
 
-// sync returns when the record at p and all before it are on disk. Calls that wait at the same time share one
-// sync, so many searches at once do not wait for each other's.
+// sync returns when the record at p and all before it are on disk. Calls that wait at the same time share one sync,
+// so many searches at once do not wait for each other's.
 func (j *Journal) sync(p wal.Place) error { return j.unwritten(j.log.Sync(p)) }
 
 // unwritten returns an error of the log as the journal's, nil if it is nil.

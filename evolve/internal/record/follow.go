@@ -27,9 +27,9 @@ func Lines(path string) iter.Seq2[wal.Entry, error] {
 	}
 }
 
-// Read reads the records of a finished or running journal in order. It takes no lock, so a tool can read the
-// journal of a run that goes on. It stops at a torn end, which may be a line that is being written. Damage
-// before sound lines is an error that names the line.
+// Read reads the records of a finished or running journal in order. It takes no lock, so a tool can read the journal
+// of a run that goes on. It stops at a torn end, which may be a line that is being written. Damage before sound lines
+// is an error that names the line.
 func Read(path string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for e, err := range Lines(path) {
@@ -52,21 +52,21 @@ func Read(path string) iter.Seq2[Record, error] {
 // holds.
 const CaughtUp Kind = "caught up"
 
-// followEvery is how often Follow looks whether there is more. A look asks for the length of the file and what has its
-// name.
+// followEvery is how often Follow looks whether there is more. A look asks for the length of the file and what has
+// its name.
 const followEvery = 50 * time.Millisecond
 
 // Follow reads the records of a journal in order, as [Read] does, and goes on as the file grows, until ctx ends. Any
 // process may write the file, and a run is not disturbed: Follow takes no lock.
 //
-// It gives a record of the kind [CaughtUp], with no other field, each time it has read all that the file holds. Then it
-// waits for more. What it gave before that is what Read gives.
+// It gives a record of the kind [CaughtUp], with no other field, each time it has read all that the file holds. Then
+// it waits for more. What it gave before that is what Read gives.
 //
 // It waits for a file that does not exist yet, and for the rest of a torn line at the end. If the process that wrote
 // the torn line was killed, the run that goes on writes over it, and Follow gives what stands there then.
 //
-// An error ends it: the file was moved, deleted or replaced (what was written until then is read first), it was
-// cut below what was read, it is not a journal, or it is damaged before sound lines.
+// An error ends it: the file was moved, deleted or replaced (what was written until then is read first), it was cut
+// below what was read, it is not a journal, or it is damaged before sound lines.
 func Follow(ctx context.Context, path string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		f := follower{path: path}

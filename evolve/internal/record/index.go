@@ -53,9 +53,9 @@ func newIndex() index {
 		begun: make(map[ID][]wal.Place), tried: make(map[ID][]wal.Place)}
 }
 
-// peek reads the beginning of a record as this package writes it, without decoding the rest. A journal of
-// 100,000 replies is opened in seconds because their text is not parsed. It reports false for any other layout,
-// such as a line that another program wrote, which is then decoded in full.
+// peek reads the beginning of a record as this package writes it, without decoding the rest. A journal of 100,000
+// replies is opened in seconds because their text is not parsed. It reports false for any other layout, such as a
+// line that another program wrote, which is then decoded in full.
 func peek(object []byte, r *Record) (id ID, ok bool) {
 	_, rest, _ := bytes.Cut(object, []byte(`,"kind":"`))
 	kind, rest, ok := bytes.Cut(rest, []byte(`"`))
@@ -115,8 +115,8 @@ func (j *Journal) read(e wal.Entry) (*Record, error) {
 	return r, nil
 }
 
-// whole reports whether records of this kind are decoded in full when a journal is opened. The others hold most
-// of the bytes, and are decoded when they are asked for.
+// whole reports whether records of this kind are decoded in full when a journal is opened. The others hold most of
+// the bytes, and are decoded when they are asked for.
 func (k Kind) whole() bool {
 	switch k {
 	case Header, Raise, Pause, Taken, Failure, Refusal:
@@ -141,8 +141,8 @@ func (j *Journal) readAnswer(id ID, a answer) {
 	}
 }
 
-// ended takes in that call id ended. The record of its end holds all of its attempts, so those that were noted
-// one by one must not count again.
+// ended takes in that call id ended. The record of its end holds all of its attempts, so those that were noted one by
+// one must not count again.
 func (x *index) ended(id ID) {
 	delete(x.begun, id)
 	delete(x.tried, id)
@@ -199,9 +199,9 @@ func (j *Journal) readOther(id ID, at wal.Place, r *Record) error {
 	return nil
 }
 
-// close ends the incarnation that the last records belong to. What it began and did not end is lost, even if a
-// later incarnation makes it again: both were sent. Its time is that of its last record, because a process that is
-// killed records no end.
+// close ends the incarnation that the last records belong to. What it began and did not end is lost, even if a later
+// incarnation makes it again: both were sent. Its time is that of its last record, because a process that is killed
+// records no end.
 func (x *index) close() {
 	for _, places := range x.begun {
 		x.lost = append(x.lost, places...)
@@ -228,10 +228,9 @@ func (j *Journal) begin() {
 	}
 }
 
-// Lost returns how many attempts earlier incarnations had sent and not seen the end of when they were killed.
-// They may have been paid for, and no generation of the run holds them. The run makes them again, and
-// [Journal.Earlier] counts them. Calls that waited in a queue are not among them, if the queue announces what
-// it sends (llm.Announces).
+// Lost returns how many attempts earlier incarnations had sent and not seen the end of when they were killed. They
+// may have been paid for, and no generation of the run holds them. The run makes them again, and [Journal.Earlier]
+// counts them. Calls that waited in a queue are not among them, if the queue announces what it sends (llm.Announces).
 func (j *Journal) Lost() int { return len(j.lost) }
 
 // Elapsed returns the time of all incarnations until now. An incarnation that only reads a run that is over adds
@@ -265,9 +264,9 @@ func (j *Journal) Owed() ([]Record, error) {
 	return j.records(places)
 }
 
-// Earlier returns what earlier incarnations paid for that no generation of this one's result holds. whole says
-// that the run is over. Only then are answers that it did not ask for unclaimed: a run that was stopped while
-// it was made again may ask for them yet.
+// Earlier returns what earlier incarnations paid for that no generation of this one's result holds. whole says that
+// the run is over. Only then are answers that it did not ask for unclaimed: a run that was stopped while it was made
+// again may ask for them yet.
 func (j *Journal) Earlier(whole bool) (e books.Earlier, err error) {
 	j.mu.Lock()
 	abandoned, lost, unclaimed := j.ofRun(j.abandoned, j.left), j.ofRun(j.lost), []wal.Place(nil)
@@ -299,8 +298,8 @@ func (r *Record) Lost() llm.Attempt {
 		Err: "the process was killed before it ended"}
 }
 
-// unasked returns where the answers of these kinds stand that earlier incarnations got and this one did not ask
-// for, in the order of the file: the order of a map would give another result each time.
+// unasked returns where the answers of these kinds stand that earlier incarnations got and this one did not ask for,
+// in the order of the file: the order of a map would give another result each time.
 func (x *index) unasked(kinds ...Kind) (places []wal.Place) {
 	for id, a := range x.answers {
 		// An evaluation stays among the answers when it is recalled, as it may be asked for again.

@@ -48,8 +48,8 @@ const (
 	Pause  Kind = "pause"  // it ended, and can go on
 )
 
-// decision reports whether replay makes records of this kind again and compares them. A raise is not one: whether
-// a limit is raised is decided by whoever starts the run, and not by the run.
+// decision reports whether replay makes records of this kind again and compares them. A raise is not one: whether a
+// limit is raised is decided by whoever starts the run, and not by the run.
 func (k Kind) decision() bool {
 	switch k {
 	case Run, Draw, Report, Stop:
@@ -175,8 +175,8 @@ func (s Scored) Whole() (key Key, err error) {
 	return key, nil
 }
 
-// compare returns an error that says in what the decision now differs from r, which an earlier incarnation made
-// in its place.
+// compare returns an error that says in what the decision now differs from r, which an earlier incarnation made in
+// its place.
 func (r Record) compare(now Record) error {
 	if r.Kind == Run && now.Kind == Run {
 		return compare(r.Index, r.Fingerprint, now.Fingerprint)
@@ -187,8 +187,8 @@ func (r Record) compare(now Record) error {
 	return nil
 }
 
-// compare returns an error that says in which fields the fingerprint now differs from then, which stands in the record
-// of this number.
+// compare returns an error that says in which fields the fingerprint now differs from then, which stands in the
+// record of this number.
 func compare(record int, then, now map[string]string) error {
 	both := maps.Collect(maps.All(then))
 	maps.Copy(both, now)
@@ -205,8 +205,8 @@ func compare(record int, then, now map[string]string) error {
 		ErrDiverged, record, strings.Join(fields, "; "))
 }
 
-// what describes a decision in words. Two decisions are equal if their words are. Times and other fields that
-// replay cannot repeat are left out.
+// what describes a decision in words. Two decisions are equal if their words are. Times and other fields that replay
+// cannot repeat are left out.
 func (r Record) what() string {
 	switch r.Kind {
 	case Draw:
@@ -247,8 +247,8 @@ func (r *Record) shorten() {
 	}
 }
 
-// complete returns an error if the record lacks a field that its kind needs. The checksum of a line does not
-// exclude that: a journal may have been written by another version, or by hand.
+// complete returns an error if the record lacks a field that its kind needs. The checksum of a line does not exclude
+// that: a journal may have been written by another version, or by hand.
 func (r *Record) complete() error {
 	var missing bool
 	switch r.Kind {

@@ -9,8 +9,9 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// CallBooks are what one model call has set aside and spent. Its attempts may be under way at once, because a model may
-// ask again before the first answer is there, or ask others meanwhile. What becomes of it, and what the journal holds:
+// CallBooks are what one model call has set aside and spent. Its attempts may be under way at once, because a model
+// may ask again before the first answer is there, or ask others meanwhile. What becomes of it, and what the journal
+// holds:
 //
 //	when                    set aside in the budget             booked               in the journal
 //	it waits in a queue     nothing                             nothing              nothing
@@ -22,10 +23,10 @@ import (
 //	                                                            answered             or Refusal
 //	it is recalled          nothing                             what the file has    nothing new
 //
-// Room in the budget is set aside when an attempt has left every queue. To set it aside for the whole call was tried and
-// dropped: a generation of 64 children behind a limit of 16 then held back the worst case of 48 calls that only waited,
-// and of every call that paused before a retry. With a budget of tokens most retries found no room, although most of the
-// budget was never used.
+// Room in the budget is set aside when an attempt has left every queue. To set it aside for the whole call was tried
+// and dropped: a generation of 64 children behind a limit of 16 then held back the worst case of 48 calls that only
+// waited, and of every call that paused before a retry. With a budget of tokens most retries found no room, although
+// most of the budget was never used.
 type CallBooks struct {
 	l     *Ledger
 	size  Size
@@ -117,12 +118,12 @@ func (c *CallBooks) Begin(ctx context.Context, drain <-chan struct{}, model stri
 	return nil
 }
 
-// Ended books what attempts cost as soon as they have ended, not when the call has. Stalls then count against
-// their limit while they happen. A run in which every call hangs ends after the stalls that it may have and
-// those in flight, however often each call would be retried.
+// Ended books what attempts cost as soon as they have ended, not when the call has. Stalls then count against their
+// limit while they happen. A run in which every call hangs ends after the stalls that it may have and those in
+// flight, however often each call would be retried.
 //
-// What is set aside is given back when none is under way: which of several has ended is not known. After an answer the
-// room for the call itself stays until Settle counts the call, once, or another call would take it.
+// What is set aside is given back when none is under way: which of several has ended is not known. After an answer
+// the room for the call itself stays until Settle counts the call, once, or another call would take it.
 func (c *CallBooks) Ended(attempts []llm.Attempt) {
 	used, stalls := c.l.Prices.Used(c.size, attempts)
 	c.mu.Lock()
@@ -153,8 +154,8 @@ func (c *CallBooks) hear(attempts []llm.Attempt) {
 }
 
 // Complete returns a reply with the model that all of the call's attempts were announced with, where they do not say
-// whose they are, so that what is charged is never more than what was set aside. Where a server sent no usage, attempts
-// have an estimate of the prompt, and of an answer that came in one piece.
+// whose they are, so that what is charged is never more than what was set aside. Where a server sent no usage,
+// attempts have an estimate of the prompt, and of an answer that came in one piece.
 func (c *CallBooks) Complete(reply llm.Reply) llm.Reply {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,8 +177,8 @@ func (c *CallBooks) Complete(reply llm.Reply) llm.Reply {
 	return reply
 }
 
-// Untold returns the attempts that ended and are not in the reply: those of models that its model asked, and those that
-// it forgot or panicked after. They were sent and are charged, so the result has to have them.
+// Untold returns the attempts that ended and are not in the reply: those of models that its model asked, and those
+// that it forgot or panicked after. They were sent and are charged, so the result has to have them.
 func (c *CallBooks) Untold(told []llm.Attempt) []llm.Attempt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,8 +194,9 @@ func (c *CallBooks) Untold(told []llm.Attempt) []llm.Attempt {
 	return rest[:max(0, min(len(c.tried)-len(told), len(rest)))]
 }
 
-// Settle books what is not booked yet of a call that ended with these attempts, and gives back what is still set aside.
-// The call itself is counted here and not with its attempts, because it counts once however many attempts it took.
+// Settle books what is not booked yet of a call that ended with these attempts, and gives back what is still set
+// aside. The call itself is counted here and not with its attempts, because it counts once however many attempts it
+// took.
 func (c *CallBooks) Settle(attempts []llm.Attempt) {
 	c.mu.Lock()
 	var used Amounts

@@ -48,9 +48,9 @@ func (s *Step) Within(ctx context.Context) context.Context {
 	}})
 }
 
-// mostFailures is how many calls in a row may fail in a search that does not count its failures itself, as a
-// Breeder does. Failed calls do not count in Budget.Calls. Without this bound a search that goes on after each
-// error would ask a dead endpoint for ever.
+// mostFailures is how many calls in a row may fail in a search that does not count its failures itself, as a Breeder
+// does. Failed calls do not count in Budget.Calls. Without this bound a search that goes on after each error would
+// ask a dead endpoint for ever.
 const mostFailures = 256
 
 // askOnce is ask, and ends the run after too many failures in a row.
@@ -76,9 +76,9 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 		s.noteError(err)
 		return a, err
 	}
-	// This order is the contract. A call that is in the file is not sent again. A call that the budget has no
-	// room for is not sent. No reply is acted on before it is on disk. What was spent is booked however the
-	// call ended, which is why Settle stands behind no condition.
+	// This order is the contract. A call that is in the file is not sent again. A call that the budget has no room
+	// for is not sent. No reply is acted on before it is on disk. What was spent is booked however the call ended,
+	// which is why Settle stands behind no condition.
 	c := s.newCall(p, req)
 	reply, recalled, err := c.recall(ctx)
 	if err == nil && !recalled {
@@ -99,7 +99,8 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	return Answer{reply, c.id, recalled}, err
 }
 
-// A call is one call of a step while it is made. One goroutine owns it; its books say what it has set aside and spent.
+// A call is one call of a step while it is made. One goroutine owns it; its books say what it has set aside and
+// spent.
 //
 // How it is answered follows from what the journal has of it, and of the pull or the evaluation that asks:
 //
@@ -111,9 +112,9 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 //	Abandoned              recalled, given up        sent                              recalled, given up
 //	Begin, or nothing      ErrDiverged               sent                              given up
 //
-// Recalled, its attempts are booked as they were. Given up, its error is that of a run that ends. It is sent when every
-// decision of earlier incarnations is made again and what they paid for is booked ([Step.awaitLive]), if the budget
-// has room, and else refused.
+// Recalled, its attempts are booked as they were. Given up, its error is that of a run that ends. It is sent when
+// every decision of earlier incarnations is made again and what they paid for is booked ([Step.awaitLive]), if the
+// budget has room, and else refused.
 type call struct {
 	*Step
 	purpose
@@ -125,9 +126,9 @@ type call struct {
 // newCall gives the call its identity: what it asks, and for which pull, session or evaluation. Two arms that ask
 // alike at the same time then each get their own answer back when the run is made again, whichever asks first.
 //
-// Its place in the step is not part of the identity. So the calls that a step makes at once are recalled in
-// whatever order they begin. An evaluation's calls belong to it and not to a pull, because which of two pulls
-// that ask for it makes it is chance.
+// Its place in the step is not part of the identity. So the calls that a step makes at once are recalled in whatever
+// order they begin. An evaluation's calls belong to it and not to a pull, because which of two pulls that ask for it
+// makes it is chance.
 func (s *Step) newCall(p purpose, req llm.Request) *call {
 	c := &call{Step: s, purpose: p, req: req, books: s.Ledger.Call(req, s.grant)}
 	if s.Journal == nil {
@@ -203,8 +204,8 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 	return *r.Reply, true, err
 }
 
-// listen begins the call for the run's count of calls without an answer. The func that it returns ends it there,
-// with the call's error or that of a run that hears nothing. The failure of a call within an evaluation is for that to
+// listen begins the call for the run's count of calls without an answer. The func that it returns ends it there, with
+// the call's error or that of a run that hears nothing. The failure of a call within an evaluation is for that to
 // judge.
 func (c *call) listen() (heard func([]llm.Attempt, error) error) {
 	if c.within == nil {
@@ -255,8 +256,8 @@ func (s *Step) recallAsked(list []record.Asked) (made []Call, err error) {
 	return made, nil
 }
 
-// send makes the call. When an attempt has left every queue, what it may cost is set aside, and the journal
-// records that it begins. When it ends, what it did cost is booked, before the next attempt or a pause.
+// send makes the call. When an attempt has left every queue, what it may cost is set aside, and the journal records
+// that it begins. When it ends, what it did cost is booked, before the next attempt or a pause.
 func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error) {
 	drain := llm.TraceOf(ctx).Drain
 	if Closed(drain) { // so that it need not wait in a queue to learn that it is not sent
@@ -273,12 +274,12 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 			return reply, err
 		}
 	}
-	// Cleaned before it is recorded, so that an endpoint cannot fill the journal with what it says of itself,
-	// and before it is acted on, so that a resumed run acts on the same text.
+	// Cleaned before it is recorded, so that an endpoint cannot fill the journal with what it says of itself, and
+	// before it is acted on, so that a resumed run acts on the same text.
 	reply = reply.Clean()
 	untold := c.books.Untold(c.books.Complete(reply).Attempts)
-	// A model may return an answer without an attempt. Such an answer would count in no budget, and a run
-	// limited by calls would never end.
+	// A model may return an answer without an attempt. Such an answer would count in no budget, and a run limited by
+	// calls would never end.
 	if err == nil && len(reply.Attempts) == 0 && !Answered(untold) {
 		reply.Attempts = []llm.Attempt{{Status: llm.OK}}
 	}
@@ -299,9 +300,9 @@ func (c *call) traced(ctx context.Context) context.Context {
 	})
 }
 
-// askWithin asks l for the call's model. Its attempts are the call's, which has them whether the model tells of them or
-// not, so the reply that the model gets has none: told by it they would count twice. To make it a call of its own, with
-// its own record, was dropped: it needs a second account of what belongs to whom, and saves no money.
+// askWithin asks l for the call's model. Its attempts are the call's, which has them whether the model tells of them
+// or not, so the reply that the model gets has none: told by it they would count twice. To make it a call of its own,
+// with its own record, was dropped: it needs a second account of what belongs to whom, and saves no money.
 func (c *call) askWithin(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	in := &call{Step: c.Step, purpose: c.purpose, req: req, id: c.id, books: c.books.Inner(req)}
 	reply, err := llm.Send(in.traced(ctx), l, req)
@@ -325,12 +326,12 @@ func (c *call) again(drain <-chan struct{}) error {
 	return nil
 }
 
-// begin sets aside what an attempt at a model may cost and records that it is about to be sent. There is one record for
-// each attempt. After a kill the attempts without an end are those that were on the wire, and the accounts can
+// begin sets aside what an attempt at a model may cost and records that it is about to be sent. There is one record
+// for each attempt. After a kill the attempts without an end are those that were on the wire, and the accounts can
 // say how many they are.
 //
-// Room comes first and the record after it: an attempt that is refused must not stand in the file as begun, or
-// the next incarnation would count it as lost.
+// Room comes first and the record after it: an attempt that is refused must not stand in the file as begun, or the
+// next incarnation would count it as lost.
 func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) error {
 	if err := c.doomed(); err != nil { // it waited in a queue when the fault came
 		return err
@@ -364,12 +365,12 @@ func (c *call) ended(attempts []llm.Attempt) {
 	_ = c.Journal.Write(c.id, r)
 }
 
-// keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed run does
-// (see call). A failure that cost a child alone is recalled even after a pause, if another call was answered since: the
-// search went on from it.
+// keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed run
+// does (see call). A failure that cost a child alone is recalled even after a pause, if another call was answered
+// since: the search went on from it.
 //
-// A kill before the record is written leaves the begin record alone: the attempt counts as lost, and the call
-// is made again.
+// A kill before the record is written leaves the begin record alone: the attempt counts as lost, and the call is made
+// again.
 func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply, error) {
 	if c.Journal == nil {
 		return reply, err
@@ -398,8 +399,8 @@ func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply,
 	return reply, err
 }
 
-// Both returns a function that calls a and b, and whose result calls theirs. The run's queue has to count a call
-// that waits, and a Trace of the caller's has to hear of it too.
+// Both returns a function that calls a and b, and whose result calls theirs. The run's queue has to count a call that
+// waits, and a Trace of the caller's has to hear of it too.
 func Both(a, b func() func()) func() func() {
 	return func() func() {
 		x, y := a(), b()

@@ -100,8 +100,8 @@ func (s *Step) Score(ctx context.Context, e eval.Evaluator, program string, samp
 // evaluateParts scores program with the parts of c.
 //
 // Where the budget refuses one part, the others are begun all the same. The journal holds each part's result or
-// refusal, and a run that is made again must not ask for a part that was not begun then. After any other error the run
-// ends, and what was not begun is made when it goes on.
+// refusal, and a run that is made again must not ask for a part that was not begun then. After any other error the
+// run ends, and what was not begun is made when it goes on.
 func (s *Step) evaluateParts(ctx context.Context, c eval.Composite, program string, sample int) (
 	r eval.Result, err error) {
 
@@ -161,8 +161,8 @@ func (s *Step) score(ctx context.Context, e scoring) (eval.Result, error) {
 	return v.Clone(), err // a search may change the maps of its result, and the memory must not
 }
 
-// once calls do for an evaluation whose result the run does not remember, and notes the evaluation. One by an evaluator
-// that is not known counts each time.
+// once calls do for an evaluation whose result the run does not remember, and notes the evaluation. One by an
+// evaluator that is not known counts each time.
 func (s *Step) once(ctx context.Context, e Evaluation, known bool, do func() (Result, error)) (v Result, err error) {
 	if known {
 		// If an equal program is being evaluated already, Do waits for its result instead of paying for another.
@@ -186,8 +186,9 @@ func (s *Step) once(ctx context.Context, e Evaluation, known bool, do func() (Re
 
 // evaluate recalls an evaluation from the journal, or else makes it within the budget and records it.
 //
-// If the journal does not have it, it waits until the evaluation may be made: what the file holds is in the accounts only
-// when replay is over, and a run that is over abandoned this evaluation and has to do so again to have the same result.
+// If the journal does not have it, it waits until the evaluation may be made: what the file holds is in the accounts
+// only when replay is over, and a run that is over abandoned this evaluation and has to do so again to have the same
+// result.
 func (s *Step) evaluate(ctx context.Context, key record.Key, e scoring) (v Result, err error) {
 	defer func() {
 		if refusedBy(err) != "" || IsLost(err) { // a journal counts that a session asked for it
@@ -299,8 +300,8 @@ func (s *Step) recallScored(ctx context.Context, of record.Scored) error {
 	return err
 }
 
-// record writes a result to the journal. It need not be on disk at once: to make it again costs no call, and a
-// sync for each would take longer than many evaluations do.
+// record writes a result to the journal. It need not be on disk at once: to make it again costs no call, and a sync
+// for each would take longer than many evaluations do.
 func (s *Step) record(a *Asked, e scoring, r eval.Result, took time.Duration) (err error) {
 	if s.Journal == nil {
 		return nil
@@ -332,8 +333,8 @@ func (r *Run) evaluated(tuned bool, took time.Duration) Amounts {
 	return Amounts{Evaluations: 1, EvalTime: r.evalTime(took)}
 }
 
-// evalTime returns no more time than was set aside, or the limit would be passed: an evaluator may take its time to notice
-// that it is cut off.
+// evalTime returns no more time than was set aside, or the limit would be passed: an evaluator may take its time to
+// notice that it is cut off.
 func (r *Run) evalTime(took time.Duration) time.Duration {
 	if r.EvalTime > 0 {
 		return min(took, r.EvalWorst)
@@ -349,9 +350,9 @@ func (s *Step) meter(ctx context.Context, e scoring, a *Asked) (r eval.Result, t
 		worst = s.EvalWorst
 	}
 	set.EvalTime = worst
-	// No drain is passed, so a reply that was paid for is scored even when nothing more is sent. A tuner's is not begun
-	// then. Room is set aside for evaluations that run and for those that wait in an evaluator's own queue, at most as
-	// many as there are children. Waiting there takes none of the time (see Stopwatch).
+	// No drain is passed, so a reply that was paid for is scored even when nothing more is sent. A tuner's is not
+	// begun then. Room is set aside for evaluations that run and for those that wait in an evaluator's own queue, at
+	// most as many as there are children. Waiting there takes none of the time (see Stopwatch).
 	var drain <-chan struct{}
 	if e.tuned {
 		set, ask, worst, drain = Amounts{TuneEvaluations: 1}, refuseToAsk, s.EvalWorst, llm.TraceOf(ctx).Drain
@@ -374,8 +375,8 @@ func (s *Step) meter(ctx context.Context, e scoring, a *Asked) (r eval.Result, t
 // asking is what llm.Ask calls in an evaluator.
 type asking func(context.Context, llm.LLM, llm.Request) (llm.Reply, error)
 
-// clocked makes an evaluation and returns how long it took. One that takes longer than worst, unless that is 0, is cut
-// off, and its program is invalid.
+// clocked makes an evaluation and returns how long it took. One that takes longer than worst, unless that is 0, is
+// cut off, and its program is invalid.
 func clocked(ctx context.Context, e scoring, worst time.Duration, ask asking) (
 	r eval.Result, took time.Duration, err error) {
 

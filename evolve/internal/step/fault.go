@@ -27,8 +27,8 @@ func (e *Doomed) Error() string {
 func (e *Doomed) Unwrap() error        { return e.Fault }
 func (e *Doomed) Is(target error) bool { return target == llm.ErrDraining }
 
-// An EvaluationError says that evaluation itself failed, which ends the run. Errors of the budget, the journal and the
-// context, which come out of the same call, are not the evaluator's fault.
+// An EvaluationError says that evaluation itself failed, which ends the run. Errors of the budget, the journal and
+// the context, which come out of the same call, are not the evaluator's fault.
 type EvaluationError struct{ Why error }
 
 func (e *EvaluationError) Error() string { return e.Why.Error() }
@@ -131,8 +131,8 @@ func Lasting(ctx context.Context, err error) error {
 	return nil
 }
 
-// Refusal reports whether err says that a call or an evaluation was not made. limit is the field of the Budget that has
-// no room for it, or "" if the run is coming to an end.
+// Refusal reports whether err says that a call or an evaluation was not made. limit is the field of the Budget that
+// has no room for it, or "" if the run is coming to an end.
 func Refusal(err error) (limit string, refused bool) {
 	var r *Refused
 	// Whatever fault doomed the step, what it keeps back is asked for when the run goes on.
@@ -149,15 +149,15 @@ func refusedBy(err error) string {
 }
 
 // A Streak counts the calls in a row that failed, among those made in this incarnation of the run. Calls that the
-// journal recalls must not be noted. If they counted, the streak that ended one incarnation would end each one
-// after it, although the endpoint is back. It is safe for concurrent use. The zero value is ready.
+// journal recalls must not be noted. If they counted, the streak that ended one incarnation would end each one after
+// it, although the endpoint is back. It is safe for concurrent use. The zero value is ready.
 type Streak struct {
 	mu sync.Mutex
 	n  int
 }
 
-// Note counts a call. It returns an error that calls them what when most of them in a row have failed. A call that was
-// never sent does not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
+// Note counts a call. It returns an error that calls them what when most of them in a row have failed. A call that
+// was never sent does not count. A timeout neither counts nor ends the streak: Budget.Stalls limits timeouts.
 func (s *Streak) Note(what string, attempts []llm.Attempt, err error, most int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,17 +174,17 @@ func (s *Streak) Note(what string, attempts []llm.Attempt, err error, most int) 
 	return fmt.Errorf("evolve: %d %s in a row failed, the last with: %w", s.n, what, err)
 }
 
-// mostUnheard is how many attempts may fail while no call of a run was ever answered: two calls with the retries
-// that [llm.Retry] makes by default. Attempts count once their call has ended, so an endpoint has the time of a call's
+// mostUnheard is how many attempts may fail while no call of a run was ever answered: two calls with the retries that
+// [llm.Retry] makes by default. Attempts count once their call has ended, so an endpoint has the time of a call's
 // retries to come up, and an LLM that retries for longer gives it longer.
 const mostUnheard = 2 * (1 + llm.DefaultRetries)
 
 // mostRefused is how many calls in a row a model that has answered may refuse.
 const mostRefused = 8
 
-// A Silence counts the attempts that failed of a run of which no call was ever answered. Such a run most likely has the
-// wrong address or a broken endpoint, and to go on only delays saying so. After the first answer, also one that the
-// journal recalls, it counts nothing. It is safe for concurrent use. The zero value is ready.
+// A Silence counts the attempts that failed of a run of which no call was ever answered. Such a run most likely has
+// the wrong address or a broken endpoint, and to go on only delays saying so. After the first answer, also one that
+// the journal recalls, it counts nothing. It is safe for concurrent use. The zero value is ready.
 type Silence struct {
 	mu      sync.Mutex
 	broken  bool           // a call was answered

@@ -9,11 +9,12 @@ import (
 )
 
 // A Queue decides in which order the children of a step are begun and taken in. It has those to be begun, those under
-// way, and those that have ended and wait to be taken in. Its window bounds those under way or waiting. One goroutine at
-// a time uses it.
+// way, and those that have ended and wait to be taken in. Its window bounds those under way or waiting. One goroutine
+// at a time uses it.
 //
-// A child that has ended and waits for its turn keeps its slot in the window. Otherwise what a brief knows would depend
-// on how many children had ended by then. The result of taking children by index would depend on which child is faster.
+// A child that has ended and waits for its turn keeps its slot in the window. Otherwise what a brief knows would
+// depend on how many children had ended by then. The result of taking children by index would depend on which child
+// is faster.
 type Queue[T any] struct {
 	n, window int
 	byIndex   bool
@@ -24,8 +25,8 @@ type Queue[T any] struct {
 	turn      int // index of the child to be taken in next, by index
 }
 
-// NewQueue returns the Queue of n children, with so many under way at once, all if window is 0. By index they are taken
-// in so that nothing depends on which ends first. Otherwise they are taken in as they end, or as repeat says,
+// NewQueue returns the Queue of n children, with so many under way at once, all if window is 0. By index they are
+// taken in so that nothing depends on which ends first. Otherwise they are taken in as they end, or as repeat says,
 // which is the order that a journal holds.
 func NewQueue[T any](n, window int, byIndex bool, repeat []int) *Queue[T] {
 	if window == 0 {
@@ -44,8 +45,8 @@ func (q *Queue[T]) Begun() (n int, all bool) { return q.next, q.next >= q.n }
 func (q *Queue[T]) Running() int { return q.running }
 
 // Room reports whether the window has room for one more child. If it has none, beyond says that one is begun all the
-// same, because so many within the window pause before a retry, and decided that the journal does not have that yet. A
-// window never doubles by that: where an endpoint turns every call away, more of them do not help.
+// same, because so many within the window pause before a retry, and decided that the journal does not have that yet.
+// A window never doubles by that: where an endpoint turns every call away, more of them do not help.
 //
 // By index none is begun beyond the window. What a brief knows would depend on which calls were turned away.
 func (q *Queue[T]) Room(paused int) (room, beyond, decided bool) {

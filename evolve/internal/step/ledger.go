@@ -22,18 +22,18 @@ func Answered(attempts []llm.Attempt) bool { return llm.ClassOf(attempts) == llm
 
 // Limits are what a Ledger keeps.
 type Limits struct {
-	// Passed returns the limit that the amounts would pass, or "". Of several it always returns the same, so that replay
-	// names the same one.
+	// Passed returns the limit that the amounts would pass, or "". Of several it always returns the same, so that
+	// replay names the same one.
 	Passed func(Amounts) string
 	Stalls int           // attempts that may stall; negative means no limit
 	Shown  books.Amounts // the limits as an observer is told of them
 	Prices Prices
 }
 
-// A Ledger keeps a run within the limits of its budget that are used up call by call and evaluation by
-// evaluation. An attempt sets aside the most it can cost when it has left every queue, and settles with what
-// it used when it ends. An attempt that does not fit beside what is set aside waits, and sets nothing aside while
-// it does. One that would not fit even if all of that were given back is refused.
+// A Ledger keeps a run within the limits of its budget that are used up call by call and evaluation by evaluation. An
+// attempt sets aside the most it can cost when it has left every queue, and settles with what it used when it ends.
+// An attempt that does not fit beside what is set aside waits, and sets nothing aside while it does. One that would
+// not fit even if all of that were given back is refused.
 //
 // So spent + reserved never passes a limit, however many attempts are in flight. What waits in a queue or pauses
 // before a retry keeps no room from others. A Ledger is safe for concurrent use.
@@ -50,7 +50,8 @@ type Ledger struct {
 	stallsAt        map[string]int // the same by endpoint
 }
 
-// NewLedger returns a Ledger of a run that has spent nothing. It holds kept back from the limits until [Ledger.Release].
+// NewLedger returns a Ledger of a run that has spent nothing. It holds kept back from the limits until
+// [Ledger.Release].
 func NewLedger(limits Limits, kept Amounts) *Ledger {
 	l := &Ledger{Limits: limits, kept: kept, stallsAt: make(map[string]int)}
 	l.freed = sync.NewCond(&l.mu)
@@ -79,21 +80,21 @@ type want struct {
 	now     bool   // it is refused where it would have to wait
 }
 
-// ErrGranted is returned for an attempt for which there is room once sessions have given back what they do not use. It has
-// left its queue, where a session's next call may wait for its place, so it must not wait there itself.
+// ErrGranted is returned for an attempt for which there is room once sessions have given back what they do not use.
+// It has left its queue, where a session's next call may wait for its place, so it must not wait there itself.
 var ErrGranted = errors.New("evolve: sessions have the rest of the budget of calls")
 
 // Reserve sets w aside for an evaluation and waits until it fits. It gives up when ctx ends. It returns
-// llm.ErrDraining once drain is closed, but a caller that waits learns that only when another settles. An evaluation is
-// not refused because attempts have stalled: what was answered before is paid for, and is scored.
+// llm.ErrDraining once drain is closed, but a caller that waits learns that only when another settles. An evaluation
+// is not refused because attempts have stalled: what was answered before is paid for, and is scored.
 func (l *Ledger) Reserve(ctx context.Context, drain <-chan struct{}, w Amounts) error {
 	return l.reserve(ctx, drain, want{Amounts: w})
 }
 
 func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w want) error {
 	return l.await(ctx, drain, func() (done bool, err error) {
-		// A session that is made again was granted what its answers of an earlier incarnation took, and then these were
-		// booked: it has that part twice.
+		// A session that is made again was granted what its answers of an earlier incarnation took, and then these
+		// were booked: it has that part twice.
 		for g := w.grant; g != nil && g.left > 0 && l.over(Amounts{Calls: l.spent.Calls + l.reserved.Calls}) != ""; {
 			l.grant(g, -1)
 		}
@@ -121,8 +122,8 @@ func (l *Ledger) reserve(ctx context.Context, drain <-chan struct{}, w want) err
 
 // await calls try, with the lock held, until it is done or fails, each time that something was given back.
 //
-// Draining comes before the limit: a call that is not sent because the run ends must not be recorded as a
-// refusal, which stands for good. It is made when the run goes on.
+// Draining comes before the limit: a call that is not sent because the run ends must not be recorded as a refusal,
+// which stands for good. It is made when the run goes on.
 func (l *Ledger) await(ctx context.Context, drain <-chan struct{}, try func() (done bool, err error)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,8 +202,8 @@ func (l *Ledger) Book(of Size, attempts []llm.Attempt) {
 	l.settle(Amounts{}, used, stalls)
 }
 
-// BookAttempts books what calls cost that earlier incarnations abandoned. They are made again, and paid for twice. So a
-// run that is interrupted often cannot spend more than one that is not.
+// BookAttempts books what calls cost that earlier incarnations abandoned. They are made again, and paid for twice. So
+// a run that is interrupted often cannot spend more than one that is not.
 func (l *Ledger) BookAttempts(records []record.Record) {
 	for _, r := range records {
 		used, stalls := l.Prices.Used(Size{Prompt: r.Prompt}, r.Reply.Attempts)
@@ -256,8 +257,8 @@ func (l *Ledger) AwaitGrants(ctx context.Context, drain <-chan struct{}) error {
 	})
 }
 
-// Grant sets n calls aside for a session, or as many as are left once nothing else is set aside. It returns how many. So
-// it does not depend on the speed of sessions that were granted theirs before.
+// Grant sets n calls aside for a session, or as many as are left once nothing else is set aside. It returns how many.
+// So it does not depend on the speed of sessions that were granted theirs before.
 func (l *Ledger) Grant(ctx context.Context, drain <-chan struct{}, g *Grant, n int) (int, error) {
 	err := l.await(ctx, drain, func() (bool, error) {
 		if !l.room(n) && l.reserved.Calls > 0 {
@@ -306,9 +307,9 @@ type EvalTime struct {
 	Scored int           // these children
 }
 
-// Room returns the number, beside the children that pending pulls were granted. It is 0 if less than Worst is
-// left, and else 1 + (left − Worst)/e, with e = (Sum + Worst)/(Scored + 1) for the evaluation of one child. So a
-// run begins with few, and is not held back by the worst case for long.
+// Room returns the number, beside the children that pending pulls were granted. It is 0 if less than Worst is left,
+// and else 1 + (left − Worst)/e, with e = (Sum + Worst)/(Scored + 1) for the evaluation of one child. So a run begins
+// with few, and is not held back by the worst case for long.
 func (t EvalTime) Room(pending []int) int {
 	left, each := t.Left, max(1, (t.Sum+t.Worst)/time.Duration(t.Scored+1))
 	for _, children := range pending {

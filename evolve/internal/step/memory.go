@@ -16,13 +16,13 @@ import (
 )
 
 // Programs is a run's memory of what programs scored. It forgets artifacts alone, the oldest first, when the results
-// that have them take more than 64 MiB: one can have 256 KiB. If the run has a journal, a result with its artifacts is
-// read from there. So no program is evaluated again because the memory is full, and a run makes as many evaluations
-// with a journal as without.
+// that have them take more than 64 MiB: one can have 256 KiB. If the run has a journal, a result with its artifacts
+// is read from there. So no program is evaluated again because the memory is full, and a run makes as many
+// evaluations with a journal as without.
 //
-// It belongs to the run and not to a search, because the arms of a run work on one task and models repeat
-// themselves: in some runs more than half of the programs are equal to an earlier one. With a memory for each
-// arm such a program would be evaluated once an arm. It is safe for concurrent use.
+// It belongs to the run and not to a search, because the arms of a run work on one task and models repeat themselves:
+// in some runs more than half of the programs are equal to an earlier one. With a memory for each arm such a program
+// would be evaluated once an arm. It is safe for concurrent use.
 type Programs struct {
 	table *memo.Table[Result]
 
@@ -59,8 +59,8 @@ type Evaluation struct {
 	Tuned bool          // it was made for a tuner
 }
 
-// Do returns the Result for key: the one remembered, or what compute returns. Callers that ask for one key at the same
-// time share one computation.
+// Do returns the Result for key: the one remembered, or what compute returns. Callers that ask for one key at the
+// same time share one computation.
 func (p *Programs) Do(ctx context.Context, key record.Key, compute func() (Result, error)) (Result, error) {
 	return p.table.Do(ctx, memo.Key(key), compute)
 }
@@ -68,11 +68,11 @@ func (p *Programs) Do(ctx context.Context, key record.Key, compute func() (Resul
 // Trim returns what tells a program from others: its text without white space at its end.
 func Trim(program string) string { return strings.TrimRight(program, " \t\r\n") }
 
-// Name returns a name that tells evaluators apart. In this process they are told apart by identity. In the
-// journal they are told apart by how they print, and those that print alike by the order in which they were
-// first asked. A part of a composite behind an [eval.Limit] is the part itself, and evaluators that say of what they
-// are are one if that is the same. It reports false for an evaluator that cannot be compared, such as a func: its
-// results cannot be remembered.
+// Name returns a name that tells evaluators apart. In this process they are told apart by identity. In the journal
+// they are told apart by how they print, and those that print alike by the order in which they were first asked. A
+// part of a composite behind an [eval.Limit] is the part itself, and evaluators that say of what they are are one if
+// that is the same. It reports false for an evaluator that cannot be compared, such as a func: its results cannot be
+// remembered.
 func (p *Programs) Name(e eval.Evaluator) (name string, known bool) {
 	for l, ok := e.(interface{ Unlimited() eval.Evaluator }); ok; l, ok = e.(interface{ Unlimited() eval.Evaluator }) {
 		e = l.Unlimited()

@@ -8,15 +8,15 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Size is what decides how much a request may cost. The journal keeps it for calls that were abandoned, instead
-// of the request.
+// A Size is what decides how much a request may cost. The journal keeps it for calls that were abandoned, instead of
+// the request.
 type Size struct {
 	Prompt    int  // the most tokens that its prompt has
 	MaxTokens *int // its override
 }
 
-// SizeOf returns the Size of req. No tokenizer passes its number of tokens. An estimate that is right on average would
-// be too low for half of the prompts, and then the limit would be passed.
+// SizeOf returns the Size of req. No tokenizer passes its number of tokens. An estimate that is right on average
+// would be too low for half of the prompts, and then the limit would be passed.
 func SizeOf(req llm.Request) Size { return Size{llm.PromptTokens(req), req.MaxTokens} }
 
 // charged reports whether a server may charge for an attempt that came without usage. One that refuses does not.
@@ -77,8 +77,8 @@ func newTokens(override *int, m llm.Model) int {
 	return llm.Usage{CompletionTokens: most}.Clean().CompletionTokens
 }
 
-// Used returns what attempts at a request cost, and the endpoints of those that stalled. That is their usage where the
-// server sent it. An attempt that was sent, did not fail, and came without usage is taken to have cost the most
+// Used returns what attempts at a request cost, and the endpoints of those that stalled. That is their usage where
+// the server sent it. An attempt that was sent, did not fail, and came without usage is taken to have cost the most
 // it can: a server that keeps usage to itself would otherwise run for ever.
 func (p Prices) Used(of Size, attempts []llm.Attempt) (sum Amounts, stalls []string) {
 	for _, a := range attempts {

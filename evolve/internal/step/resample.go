@@ -58,8 +58,8 @@ func (s *Schedule) Number() int {
 	return s.numbered
 }
 
-// Sample takes in the mean of n more samples of a program with the given stat. With d the distance of the two means and
-// m the samples before, d²·m·n/(m+n) estimates the variance of one sample without bias.
+// Sample takes in the mean of n more samples of a program with the given stat. With d the distance of the two means
+// and m the samples before, d²·m·n/(m+n) estimates the variance of one sample without bias.
 func (s *Schedule) Sample(before Stat, mean float64, n int) {
 	d, m, k := mean-before.Mean, float64(before.N), float64(n)
 	s.squares += d * d * m * k / (m + k)

@@ -35,15 +35,15 @@ type Session struct {
 	size  int // of the notes, in bytes
 }
 
-// A Turn has sessions set calls aside in order: After is closed when the one before has, and Done is called when this one
-// has, or has asked for something without.
+// A Turn has sessions set calls aside in order: After is closed when the one before has, and Done is called when this
+// one has, or has asked for something without.
 type Turn struct {
 	After <-chan struct{}
 	Done  func()
 }
 
-// Session begins a session for a child, whose IDs count from 1 in its arm. One of an arm that is stepped by hand has the
-// run for itself.
+// Session begins a session for a child, whose IDs count from 1 in its arm. One of an arm that is stepped by hand has
+// the run for itself.
 func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int, turn Turn) *Session {
 	w := &Session{child: child, llm: model, task: e, sample: sample, turn: turn, byHand: s == nil}
 	if w.byHand {
@@ -105,8 +105,8 @@ func (w *Session) Tune(ctx context.Context, e eval.Evaluator, program string) (e
 	return w.step.Tune(ctx, e, program)
 }
 
-// Reserve sets n calls of the budget aside for the session, or as many as are left, and returns how many. Sessions of a
-// step are served in order of index.
+// Reserve sets n calls of the budget aside for the session, or as many as are left, and returns how many. Sessions of
+// a step are served in order of index.
 func (w *Session) Reserve(ctx context.Context, n int) (int, error) {
 	t, drain := w.step, llm.TraceOf(ctx).Drain
 	select {

@@ -1,6 +1,6 @@
 // Package step does what a step of a run asks of models and evaluators: it recalls it, or else admits it, makes it,
-// records it and books it, and notes what happened. It is the inside of evolve's Turn and Work, and knows neither arms
-// nor policies.
+// records it and books it, and notes what happened. It is the inside of evolve's Turn and Work, and knows neither
+// arms nor policies.
 package step
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Run is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the
-// whole run: several steps are made at once, and together they must stay within one budget.
+// A Run is what all steps of a run share. A limit, a journal and a memory of programs have to be those of the whole
+// run: several steps are made at once, and together they must stay within one budget.
 type Run struct {
 	// Limits of the run's budget that are kept here; the Ledger has the others.
 	EvalTime, EvalWorst time.Duration
@@ -33,10 +33,10 @@ type Run struct {
 	silence Silence
 }
 
-// A Step is what happened in one step of a run. Where it differs from what the arm returns, the run believes
-// the Step. An arm that forgets a call would make the accounts wrong. One that keeps an error to itself would
-// spend the budget on an evaluator that is gone. One that returns normally although the run was called off
-// would leave a journal that nothing can replay.
+// A Step is what happened in one step of a run. Where it differs from what the arm returns, the run believes the
+// Step. An arm that forgets a call would make the accounts wrong. One that keeps an error to itself would spend the
+// budget on an evaluator that is gone. One that returns normally although the run was called off would leave a
+// journal that nothing can replay.
 //
 // The step of a session is part of its child's step, so what happens in it is noted in both.
 //
@@ -58,8 +58,8 @@ type Step struct {
 
 	mu      sync.Mutex // of what follows: an arm may ask from several goroutines
 	account Account
-	// doom is the fault after which the step asks for nothing new, because it is made again as a whole: Account.Fatal,
-	// or what ended a Breeder's search.
+	// doom is the fault after which the step asks for nothing new, because it is made again as a whole:
+	// Account.Fatal, or what ended a Breeder's search.
 	doom    error
 	asked   []record.Asked  // the session's calls
 	effects []record.Scored // the evaluations that it asked for, in the order in which they ended
@@ -75,8 +75,8 @@ type Account struct {
 	// keeps them as they were measured.
 	Took []time.Duration
 	Told map[Address]bool // children that readers of the journal and the observer were told of
-	// Limit is the field of the budget that left no room for something. Of several it is the first by name
-	// and not by time: which call was refused first is chance, and replay has to name the same one.
+	// Limit is the field of the budget that left no room for something. Of several it is the first by name and not by
+	// time: which call was refused first is chance, and replay has to name the same one.
 	Limit string
 	Cut   bool  // something in it was abandoned
 	Fatal error // after which the run cannot go on
@@ -160,8 +160,8 @@ func (s *Step) noteCalls(made ...Call) {
 }
 
 // noteScored notes that an evaluation brought a result. Two steps that are made at once may ask for the same
-// evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one
-// whose outcome is taken in first.
+// evaluation, and which of them makes it is chance. So both note it, and the account counts it for the one whose
+// outcome is taken in first.
 func (s *Step) noteScored(e Evaluation) {
 	s.noteEffect(record.Scored{Key: hexadecimal(e.Of), Tuned: e.Tuned, Apart: e.Of != e.Key})
 	s.each(func(p *Step) { p.account.Scored = append(p.account.Scored, e) })
@@ -178,9 +178,8 @@ func (s *Step) noteEffect(e record.Scored) {
 
 // noteError keeps what err means for the step, whether its arm returns it or not.
 //
-// If the end of the pull is in the journal, the step went on after this error when it first came, and so it
-// does now. There only an error that shows that the run is another one, or that the journal cannot be written,
-// ends the step.
+// If the end of the pull is in the journal, the step went on after this error when it first came, and so it does now.
+// There only an error that shows that the run is another one, or that the journal cannot be written, ends the step.
 func (s *Step) noteError(err error) {
 	if err == nil {
 		return
@@ -210,15 +209,14 @@ func (s *Step) Drain(err error) {
 	s.each(func(p *Step) { p.doom = cmp.Or(p.doom, err) })
 }
 
-// end makes the run end after the step. It does not cancel the calls that are under way, because they are paid
-// for.
+// end makes the run end after the step. It does not cancel the calls that are under way, because they are paid for.
 func (s *Step) end(err error) {
 	s.each(func(p *Step) { p.account.Fatal = cmp.Or(p.account.Fatal, err) })
 	s.Drain(err)
 }
 
-// doomed returns the error of what a step asks for once it has seen a fault, or nil. A step whose end is in the journal
-// went on, and fresh samples are taken of a run that is over: neither is made again.
+// doomed returns the error of what a step asks for once it has seen a fault, or nil. A step whose end is in the
+// journal went on, and fresh samples are taken of a run that is over: neither is made again.
 func (s *Step) doomed() error {
 	if s.Past.Ended || s.Claiming {
 		return nil
@@ -231,17 +229,17 @@ func (s *Step) doomed() error {
 }
 
 // arrears are what a journal holds of pulls that a kill or a pause cut short, and what their steps have not asked for
-// yet. It was paid for, so it has to be in the accounts before the first new call is admitted. Steps that are
-// under way at once ask for it in any order. If it were booked only then, a step that is quick could send a call
-// into the room that the answer of a slower one takes, and the run would pass its budget.
+// yet. It was paid for, so it has to be in the accounts before the first new call is admitted. Steps that are under
+// way at once ask for it in any order. If it were booked only then, a step that is quick could send a call into the
+// room that the answer of a slower one takes, and the run would pass its budget.
 type arrears struct {
 	sync.RWMutex      // read-locked while something is recalled and booked; locked while the rest is booked
 	counted      bool // the rest is booked, so what is recalled from now on must not be booked again
 }
 
-// awaitLive waits until every decision of earlier incarnations is made again. If replay diverges before that,
-// the run is another one, and must not have paid for anything. In a run that is over nothing more is asked for:
-// its result is final, and a call without an answer was abandoned when the run stopped.
+// awaitLive waits until every decision of earlier incarnations is made again. If replay diverges before that, the run
+// is another one, and must not have paid for anything. In a run that is over nothing more is asked for: its result is
+// final, and a call without an answer was abandoned when the run stopped.
 func (s *Step) awaitLive(ctx context.Context) error {
 	select {
 	case <-s.Journal.Live():
@@ -257,8 +255,8 @@ func (s *Step) awaitLive(ctx context.Context) error {
 // freshSample is what the journal says a fresh sample is for.
 const freshSample = "claim"
 
-// bookArrears books what the journal holds and no step has asked for yet. Only the first call does anything: the
-// file gets no more of it.
+// bookArrears books what the journal holds and no step has asked for yet. Only the first call does anything: the file
+// gets no more of it.
 func (r *Run) bookArrears() error {
 	r.arrears.Lock()
 	defer r.arrears.Unlock()
