@@ -54,7 +54,12 @@ func Open(path string, cfg Config) (*Journal, error) {
 	if err := j.open(cfg); err != nil {
 		return nil, fmt.Errorf("journal: %s: %w", path, err)
 	}
-	j.begin()
+	j.close()
+	j.now = time.Now()
+	j.wrote.Store(false) // but for the record that this incarnation begins
+	if len(j.made) == 0 {
+		close(j.live)
+	}
 	return j, nil
 }
 

@@ -218,16 +218,6 @@ func (x *index) close() {
 	}
 }
 
-// begin starts this incarnation. It is called when all earlier ones have been read.
-func (j *Journal) begin() {
-	j.close()
-	j.now = time.Now()
-	j.wrote.Store(false) // but for the record that this one begins
-	if len(j.made) == 0 {
-		close(j.live)
-	}
-}
-
 // Lost returns how many attempts earlier incarnations had sent and not seen the end of when they were killed. They
 // may have been paid for, and no generation of the run holds them. The run makes them again, and [Journal.Earlier]
 // counts them. Calls that waited in a queue are not among them, if the queue announces what it sends (llm.Announces).

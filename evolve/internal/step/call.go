@@ -15,6 +15,7 @@ import (
 type purpose struct {
 	kind   string
 	bred   bool   // for a child of a Breeder, whose search goes on if the call fails: that costs one child
+	own    bool   // its search counts failures in a row itself
 	within *Asked // the evaluation that asks; nil for none
 }
 
@@ -32,12 +33,13 @@ const KindChild = "child"
 
 // Ask asks l for something of this kind, and ends the run after too many failures in a row.
 func (s *Step) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	return s.askOnce(ctx, purpose{kind: kind, bred: s != nil && s.session != ""}, l, req)
+	reply, err := s.ask(ctx, purpose{kind: kind, bred: s != nil && s.session != ""}, l, req)
+	return reply.Reply, err
 }
 
 // AskForChild asks l for a child of a Breeder, which counts failures in a row itself.
 func (s *Step) AskForChild(ctx context.Context, l llm.LLM, req llm.Request) (Answer, error) {
-	return s.ask(ctx, purpose{kind: KindChild, bred: true}, l, req)
+	return s.ask(ctx, purpose{kind: KindChild, bred: true, own: true}, l, req)
 }
 
 // Within returns ctx for a step, in which llm.Ask goes through s. Code that has no Turn at hand, such as an
@@ -53,20 +55,6 @@ func (s *Step) Within(ctx context.Context) context.Context {
 // ask a dead endpoint for ever.
 const mostFailures = 256
 
-// askOnce is ask, and ends the run after too many failures in a row.
-func (s *Step) askOnce(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (llm.Reply, error) {
-	reply, err := s.ask(ctx, p, l, req)
-	if s != nil && !reply.Recalled {
-		if bad := s.Failing.Note("model calls", reply.Attempts, err, mostFailures); bad != nil {
-			// Noted in the step as well as returned: a search that ignores errors is the one that this is for.
-			s.end(bad)
-			return reply.Reply, bad
-		}
-	}
-	return reply.Reply, err
-}
-
-// ask is askOnce without the count of failures in a row.
 func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (a Answer, err error) {
 	if s == nil {
 		a.Reply, err = l.Generate(ctx, req)
@@ -95,6 +83,13 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	}
 	if p.within == nil { // of a recalled call too, as whoever counts has to count the same when a run is resumed
 		llm.TraceOf(ctx).Ended(reply.Attempts)
+	}
+	if !p.own && !recalled {
+		// Noted in the step as well as returned: a search that ignores errors is the one that this is for.
+		if bad := s.Failing.Note("model calls", reply.Attempts, err, mostFailures); bad != nil {
+			s.end(bad)
+			err = bad
+		}
 	}
 	return Answer{reply, c.id, recalled}, err
 }

@@ -342,17 +342,17 @@ func (r *Run) evalTime(took time.Duration) time.Duration {
 	return took
 }
 
-// meter makes an evaluation within the budget and returns how long it took. If the budget limits evaluators' time,
-// the most that an evaluation may take is set aside, and an evaluation that takes longer is cut off.
+// meter makes an evaluation within the budget and returns how long it took. If the budget limits evaluators' time, the
+// most that an evaluation may take is set aside, and an evaluation that takes longer is cut off.
 func (s *Step) meter(ctx context.Context, e scoring, a *Asked) (r eval.Result, took time.Duration, err error) {
 	set, ask, worst := Amounts{Evaluations: 1}, s.asEvaluator(a), time.Duration(0)
 	if s.EvalTime > 0 {
 		worst = s.EvalWorst
 	}
 	set.EvalTime = worst
-	// No drain is passed, so a reply that was paid for is scored even when nothing more is sent. A tuner's is not
-	// begun then. Room is set aside for evaluations that run and for those that wait in an evaluator's own queue, at
-	// most as many as there are children. Waiting there takes none of the time (see Stopwatch).
+	// No drain is passed, so a reply that was paid for is scored even when nothing more is sent. A tuner's is not begun
+	// then. Room is set aside for evaluations that run and for those that wait in an evaluator's own queue, at most as
+	// many as there are children. Waiting there takes none of the time (see Stopwatch).
 	var drain <-chan struct{}
 	if e.tuned {
 		set, ask, worst, drain = Amounts{TuneEvaluations: 1}, refuseToAsk, s.EvalWorst, llm.TraceOf(ctx).Drain
@@ -360,7 +360,21 @@ func (s *Step) meter(ctx context.Context, e scoring, a *Asked) (r eval.Result, t
 	if err := s.Ledger.Reserve(ctx, drain, set); err != nil {
 		return eval.Result{}, 0, err
 	}
-	r, took, err = clocked(ctx, e, worst, ask)
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := StartWatch(cancel, worst)
+	inner := llm.WithTrace(limited, &llm.Trace{Queued: w.Queued, Ask: ask})
+	bad := Guard("the evaluator's Evaluate", func() { r, err = eval.EvaluateSample(inner, e.by, e.program, e.sample) })
+	took = w.Stop()
+	_, refused := Refusal(err)
+	switch {
+	case bad != nil:
+		err = bad
+	case err != nil && ctx.Err() == nil && limited.Err() != nil: // a slow program is a bad candidate, and no error
+		r, err = eval.Invalid("evaluation took more than the %v that the budget sets aside for one", worst), nil
+	case err != nil && ctx.Err() == nil && !refused:
+		err = &EvaluationError{Why: err}
+	}
 	if err != nil {
 		s.Ledger.Settle(set, Amounts{})
 		return eval.Result{}, took, err
@@ -375,41 +389,16 @@ func (s *Step) meter(ctx context.Context, e scoring, a *Asked) (r eval.Result, t
 // asking is what llm.Ask calls in an evaluator.
 type asking func(context.Context, llm.LLM, llm.Request) (llm.Reply, error)
 
-// clocked makes an evaluation and returns how long it took. One that takes longer than worst, unless that is 0, is
-// cut off, and its program is invalid.
-func clocked(ctx context.Context, e scoring, worst time.Duration, ask asking) (
-	r eval.Result, took time.Duration, err error) {
-
-	limited, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w := StartWatch(cancel, worst)
-	inner := llm.WithTrace(limited, &llm.Trace{Queued: w.Queued, Ask: ask})
-	bad := Guard("the evaluator's Evaluate", func() { r, err = eval.EvaluateSample(inner, e.by, e.program, e.sample) })
-	took = w.Stop()
-	cutOff := ctx.Err() == nil && limited.Err() != nil
-	switch {
-	case bad != nil:
-		err = bad
-	case err != nil && cutOff: // a slow program is a bad candidate, and not an error of the evaluator
-		r, err = eval.Invalid("evaluation took more than the %v that the budget sets aside for one", worst), nil
-	case err != nil && ctx.Err() == nil:
-		if _, refused := Refusal(err); !refused {
-			err = &EvaluationError{Why: err}
-		}
-	}
-	return r, took, err
-}
-
 // asEvaluator returns what llm.Ask calls in an evaluator of the step: the call is an aside of the evaluation.
 func (s *Step) asEvaluator(a *Asked) asking {
 	return func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-		reply, err := s.askOnce(ctx, purpose{kind: "evaluation", within: a}, l, req)
+		reply, err := s.ask(ctx, purpose{kind: "evaluation", within: a}, l, req)
 		if err != nil && Lasting(ctx, err) == nil {
 			a.mu.Lock()
 			a.failed = true
 			a.mu.Unlock()
 		}
-		return reply, err
+		return reply.Reply, err
 	}
 }
 
