@@ -57,57 +57,33 @@ func (l *Learner) Spent() books.Amounts { return l.spent }
 // below twice the least. Their mean call is the unit, and costs 1. A call of another arm costs c in it, and of one
 // without pulls ĉ.
 func (l *Learner) Costs(unit func(books.Amounts) float64) []float64 {
-	each := l.each(unit)
-	if each == nil {
-		return nil
-	}
-	sure, lowest := make([]float64, len(each)), math.Inf(1)
-	mean, pulled := 0.0, 0.0
-	for i, c := range each {
-		if l.arms[i].calls > 0 {
-			mean, pulled = mean+math.Log(c), pulled+1
-		}
-	}
-	mean /= pulled
-	for i, c := range each {
-		n := float64(l.arms[i].calls)
-		sure[i] = mean
-		if n > 0 {
-			sure[i] = (n*math.Log(c) + prior*mean) / (n + prior)
-		} else {
-			each[i] = min(math.Exp(mean), few*l.perCall(unit))
-			sure[i] = math.Log(each[i])
-		}
-		lowest = min(lowest, sure[i])
-	}
-	return l.relative(each, func(arm int) bool { return sure[arm] < lowest+math.Log(unlike) })
-}
-
-// perCall returns what a call came to that was made, and not only granted.
-func (l *Learner) perCall(unit func(books.Amounts) float64) float64 {
-	var sum, calls float64
+	var sum, granted, made float64
 	for _, a := range l.arms {
-		sum, calls = sum+unit(a.came), calls+float64(a.came.Calls)
-	}
-	return sum / calls
-}
-
-// each returns what a granted call of each arm came to, 0 for one without pulls, and nil if nothing was spent.
-func (l *Learner) each(unit func(books.Amounts) float64) []float64 {
-	var sum, calls float64
-	for _, a := range l.arms {
-		sum, calls = sum+unit(a.came), calls+float64(a.calls)
+		sum, granted, made = sum+unit(a.came), granted+float64(a.calls), made+float64(a.came.Calls)
 	}
 	if !(sum > 0) {
 		return nil
 	}
-	each := make([]float64, len(l.arms))
+	each, sure, lowest := make([]float64, len(l.arms)), make([]float64, len(l.arms)), math.Inf(1)
+	mean, pulled := 0.0, 0.0
 	for i, a := range l.arms {
 		if a.calls > 0 {
-			each[i] = max(unit(a.came)/float64(a.calls), least*sum/calls)
+			each[i] = max(unit(a.came)/float64(a.calls), least*sum/granted)
+			mean, pulled = mean+math.Log(each[i]), pulled+1
 		}
 	}
-	return each
+	mean /= pulled
+	for i, a := range l.arms {
+		n := float64(a.calls)
+		if n == 0 {
+			each[i] = min(math.Exp(mean), few*(sum/made))
+			sure[i] = math.Log(each[i])
+		} else {
+			sure[i] = (n*math.Log(each[i]) + prior*mean) / (n + prior)
+		}
+		lowest = min(lowest, sure[i])
+	}
+	return l.relative(each, func(arm int) bool { return sure[arm] < lowest+math.Log(unlike) })
 }
 
 // relative returns costs in calls of the arms that are alike, and nil if all are.

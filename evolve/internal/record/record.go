@@ -96,7 +96,7 @@ type Record struct {
 	Program   string        `json:"program,omitempty"` // evaluation, child, start, session: the program's key
 	Result    *eval.Result  `json:"result,omitempty"`  // evaluation, tuning
 	Took      time.Duration `json:"took_ns,omitempty"` // evaluation, tuning
-	// the calls that the evaluation or the session made, or the model of the call
+	// the calls that the evaluation or the session made; of earlier versions also those that a model made
 	Asked  []Asked  `json:"asked,omitempty"`
 	Scored []Scored `json:"scored,omitempty"` // session: the evaluations that it asked for
 	Notes  []string `json:"notes,omitempty"`  // session: its transcript

@@ -386,11 +386,8 @@ func (s *Step) meter(ctx context.Context, e scoring, a *Asked) (r eval.Result, t
 	return r.Clean(), took, nil
 }
 
-// asking is what llm.Ask calls in an evaluator.
-type asking func(context.Context, llm.LLM, llm.Request) (llm.Reply, error)
-
 // asEvaluator returns what llm.Ask calls in an evaluator of the step: the call is an aside of the evaluation.
-func (s *Step) asEvaluator(a *Asked) asking {
+func (s *Step) asEvaluator(a *Asked) func(context.Context, llm.LLM, llm.Request) (llm.Reply, error) {
 	return func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 		reply, err := s.ask(ctx, purpose{kind: "evaluation", within: a}, l, req)
 		if err != nil && Lasting(ctx, err) == nil {
