@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evoalloc/evoalloc/internal/wal"
@@ -32,12 +33,12 @@ var (
 type Journal struct {
 	path string
 	log  *wal.Log
+	used atomic.Bool // a run uses it now
 
 	mu sync.Mutex // of all below
 	index
 	decisions
-	used bool  // a run uses it now
-	err  error // ErrDiverged, once found: it stays, so that nothing is paid for after it
+	err error // ErrDiverged, once found: it stays, so that nothing is paid for after it
 }
 
 // Config says what an opened journal is for, as journal.Config does.
@@ -152,18 +153,11 @@ func (j *Journal) Close() error {
 // Use takes the journal for one run, until release is called. It fails with [ErrInUse] while another run has it. Two
 // runs at once would mix their decisions in the file and could never be resumed. One after the other they can.
 func (j *Journal) Use() (release func(), err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.used {
+	if !j.used.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("journal: %s: %w: give each run a journal of its own, or make them one after the other",
 			j.path, ErrInUse)
 	}
-	j.used = true
-	return func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.used = false
-	}, nil
+	return func() { j.used.Store(false) }, nil
 }
 
 // append writes a record. Records stand in the order of the calls. When append returns, the record is with the

@@ -118,11 +118,7 @@ func (j *Journal) read(e wal.Entry) (*Record, error) {
 // whole reports whether records of this kind are decoded in full when a journal is opened. The others hold most of
 // the bytes, and are decoded when they are asked for.
 func (k Kind) whole() bool {
-	switch k {
-	case Header, Raise, Pause, Taken, Failure, Refusal:
-		return true
-	}
-	return k.decision()
+	return k.decision() || slices.Contains([]Kind{Header, Raise, Pause, Taken, Failure, Refusal}, k)
 }
 
 // readAnswer takes in how something ended. A later end of the same identity replaces it.

@@ -50,21 +50,11 @@ const (
 
 // decision reports whether replay makes records of this kind again and compares them. A raise is not one: whether a
 // limit is raised is decided by whoever starts the run, and not by the run.
-func (k Kind) decision() bool {
-	switch k {
-	case Run, Draw, Report, Stop:
-		return true
-	}
-	return false
-}
+func (k Kind) decision() bool { return slices.Contains([]Kind{Run, Draw, Report, Stop}, k) }
 
 // effect reports whether records of this kind say how a call, an evaluation or a session ended.
 func (k Kind) effect() bool {
-	switch k {
-	case Completion, Failure, Refusal, Evaluation, Tuning, Session:
-		return true
-	}
-	return false
+	return slices.Contains([]Kind{Completion, Failure, Refusal, Evaluation, Tuning, Session}, k)
 }
 
 // A Record is one line of a journal. Fields that a kind does not have are zero.

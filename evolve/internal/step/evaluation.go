@@ -109,10 +109,8 @@ func (s *Step) evaluateParts(ctx context.Context, c eval.Composite, program stri
 	bad := Guard("the evaluator's Parts or Join", func() {
 		r, err = eval.ComposeBy(c, program, sample, part, func(err error) bool { return refusedBy(err) != "" })
 	})
-	if err = cmp.Or(bad, err); err != nil && ctx.Err() == nil && !Fatal(err) && !IsLost(err) {
-		if _, refused := Refusal(err); !refused {
-			err = &EvaluationError{Why: err} // of Parts or Join
-		}
+	if err = cmp.Or(bad, err); err != nil && Lasting(ctx, err) == nil && !IsLost(err) {
+		err = &EvaluationError{Why: err} // of Parts or Join
 	}
 	return r, err
 }

@@ -189,10 +189,9 @@ type Silence struct {
 	mu      sync.Mutex
 	broken  bool           // a call was answered
 	failed  int            // attempts of calls that ended
-	begun   int            // calls
 	open    int            // calls under way
-	until   int            // calls that were begun when too many attempts had failed; 0 before that
-	waiting int            // of these, those under way
+	late    bool           // too many attempts had failed
+	waiting int            // calls that were begun before that, and are under way
 	refused map[string]int // by model that has answered: calls that it refused since
 }
 
@@ -205,14 +204,13 @@ type Silence struct {
 func (s *Silence) Begin() (end func([]llm.Attempt, error) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begun++
 	s.open++
-	number := s.begun
+	early := !s.late
 	return func(attempts []llm.Attempt, err error) error {
 		s.Hear(attempts)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.open--; number <= s.until {
+		if s.open--; early && s.late {
 			s.waiting--
 		}
 		return s.end(attempts, s.alone(attempts, err))
@@ -262,10 +260,10 @@ func (s *Silence) end(attempts []llm.Attempt, err error) error {
 			s.failed++
 		}
 	}
-	if s.failed >= mostUnheard && s.until == 0 {
-		s.until, s.waiting = s.begun, s.open
+	if s.failed >= mostUnheard && !s.late {
+		s.late, s.waiting = true, s.open
 	}
-	if s.failed < mostUnheard || s.waiting > 0 {
+	if !s.late || s.waiting > 0 {
 		return err
 	}
 	return &Unheard{Failed: s.failed, Last: err}
