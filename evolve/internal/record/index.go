@@ -232,36 +232,23 @@ func (j *Journal) Elapsed() time.Duration {
 }
 
 // Abandoned returns the records of the calls that earlier incarnations of the run abandoned, and of the attempts that
-// had ended of calls that were under way at a kill. What they cost counts in the run's budget.
+// had ended of calls that were under way at a kill. What they cost counts in the budget.
 func (j *Journal) Abandoned() ([]Record, error) {
-	j.mu.Lock()
-	places := j.ofRun(j.abandoned, j.left)
-	j.mu.Unlock()
-	return j.records(places)
+	return j.records(func() []wal.Place { return slices.Concat(j.abandoned, j.left) })
 }
 
-// Owed returns the records of the calls and evaluations of the run that earlier incarnations made and this one has
-// not asked for yet, in the order of the file. When every decision is made again, they belong to pulls that were cut
-// short, or nobody asks for them.
+// Owed returns the records of the calls and evaluations of the run that earlier incarnations made and this one has not
+// asked for yet, in the order of the file. When every decision is made again, they belong to pulls that were cut short,
+// or nobody asks for them.
 func (j *Journal) Owed() ([]Record, error) {
-	j.mu.Lock()
-	places := j.ofRun(j.unasked(Completion, Failure, Evaluation, Tuning))
-	j.mu.Unlock()
-	return j.records(places)
+	return j.records(func() []wal.Place { return j.unasked(Completion, Failure, Evaluation, Tuning) })
 }
 
-// Earlier returns what earlier incarnations paid for that no generation of this one's result holds. whole says that
-// the run is over. Only then are answers that it did not ask for unclaimed: a run that was stopped while it was made
-// again may ask for them yet.
+// Earlier returns what earlier incarnations paid for that no generation of this one's result holds. whole says that the
+// run is over. Only then are answers that it did not ask for unclaimed: a run that was stopped while it was made again
+// may ask for them yet.
 func (j *Journal) Earlier(whole bool) (e books.Earlier, err error) {
-	j.mu.Lock()
-	abandoned, lost, unclaimed := j.ofRun(j.abandoned, j.left), j.ofRun(j.lost), []wal.Place(nil)
-	if whole {
-		unclaimed = j.ofRun(j.unasked(Completion, Failure))
-	}
-	j.mu.Unlock()
-	attempts := func(places []wal.Place) (calls [][]llm.Attempt) {
-		records, bad := j.records(places)
+	calls := func(records []Record, bad error) (calls [][]llm.Attempt) {
 		for _, r := range records {
 			if len(r.Reply.Attempts) > 0 {
 				calls = append(calls, r.Reply.Attempts)
@@ -270,9 +257,12 @@ func (j *Journal) Earlier(whole bool) (e books.Earlier, err error) {
 		err = cmp.Or(err, bad)
 		return calls
 	}
-	e.Abandoned, e.Unclaimed = attempts(abandoned), attempts(unclaimed)
-	records, bad := j.records(lost)
-	for _, r := range records {
+	e.Abandoned = calls(j.Abandoned())
+	if whole {
+		e.Unclaimed = calls(j.records(func() []wal.Place { return j.unasked(Completion, Failure) }))
+	}
+	lost, bad := j.records(func() []wal.Place { return slices.Clone(j.lost) })
+	for _, r := range lost {
 		e.Lost = append(e.Lost, r.Lost())
 	}
 	return e, cmp.Or(err, bad)
@@ -299,9 +289,12 @@ func (x *index) unasked(kinds ...Kind) (places []wal.Place) {
 
 func byOffset(a, b wal.Place) int { return cmp.Compare(a.Offset, b.Offset) }
 
-// records reads the records at places.
-func (j *Journal) records(places []wal.Place) (records []Record, err error) {
-	for _, p := range places {
+// records reads the records at the places that belong to the run that was begun last.
+func (j *Journal) records(places func() []wal.Place) (records []Record, err error) {
+	j.mu.Lock()
+	own := slices.DeleteFunc(places(), func(p wal.Place) bool { return !j.own(p) })
+	j.mu.Unlock()
+	for _, p := range own {
 		r, err := j.at(p)
 		if err != nil {
 			return nil, err
@@ -309,9 +302,4 @@ func (j *Journal) records(places []wal.Place) (records []Record, err error) {
 		records = append(records, *r)
 	}
 	return records, nil
-}
-
-// ofRun returns the places that belong to the run that was begun last.
-func (j *Journal) ofRun(places ...[]wal.Place) []wal.Place {
-	return slices.DeleteFunc(slices.Concat(places...), func(p wal.Place) bool { return !j.own(p) })
 }
