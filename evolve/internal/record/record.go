@@ -86,7 +86,7 @@ type Record struct {
 	Program   string        `json:"program,omitempty"` // evaluation, child, start, session: the program's key
 	Result    *eval.Result  `json:"result,omitempty"`  // evaluation, tuning
 	Took      time.Duration `json:"took_ns,omitempty"` // evaluation, tuning
-	// the calls that the evaluation or the session made; of earlier versions also those that a model made
+	// the calls that the evaluation or the session made; in earlier versions also the model of the call
 	Asked  []Asked  `json:"asked,omitempty"`
 	Scored []Scored `json:"scored,omitempty"` // session: the evaluations that it asked for
 	Notes  []string `json:"notes,omitempty"`  // session: its transcript

@@ -187,6 +187,10 @@ func (c *call) recallEnd() (reply llm.Reply, recalled bool, err error) {
 	size := SizeOf(c.req)
 	size.Prompt = max(size.Prompt, r.Prompt) // of what its model asked
 	c.bookRecalled(size, r.Reply.Attempts)
+	made, err := c.recallAsked(r.Asked) // what its model asked has records of its own in journals of earlier versions
+	if c.noteCalls(made...); err != nil {
+		return llm.Reply{}, false, err
+	}
 	if !stands { // it was paid for, and so is the call made now
 		return llm.Reply{}, false, nil
 	}
@@ -228,8 +232,7 @@ func (c *call) note(attempts []llm.Attempt) {
 }
 
 // recallAsked returns the calls that the file has of those that an evaluation or a session made, which is recalled
-// itself. Those that their models made in journals of earlier versions count as nobody's. The caller has read-locked
-// arrears.
+// itself. The caller has read-locked arrears.
 func (s *Step) recallAsked(list []record.Asked) (made []Call, err error) {
 	for _, of := range list {
 		r, err := s.Journal.RecallAsked(of)
