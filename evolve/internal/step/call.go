@@ -118,10 +118,10 @@ type call struct {
 	books *CallBooks
 }
 
-// newCall gives the call its identity: what it asks, and for which pull, session or evaluation. Two arms that ask alike
-// at the same time then each get their own answer back when the run is made again, whichever asks first. Its place in
-// the step is not part of it, so calls that are made at once are recalled in whatever order they begin. An evaluation's
-// calls belong to it and not to a pull, because which of two pulls that ask for it makes it is chance.
+// newCall gives the call its identity: what it asks, and for which pull, session or evaluation. Two arms that ask
+// alike at the same time then each get their own answer back when the run is made again, whichever asks first. Its
+// place in the step is not part of it, so calls that are made at once are recalled in whatever order they begin. An
+// evaluation's calls belong to it and not to a pull, because which of two pulls that ask for it makes it is chance.
 func (s *Step) newCall(p purpose, req llm.Request) *call {
 	c := &call{Step: s, purpose: p, req: req, books: s.Ledger.Call(req, s.grant)}
 	if s.Journal == nil {
@@ -297,8 +297,8 @@ func (c *call) traced(ctx context.Context) context.Context {
 }
 
 // askWithin asks l for the call's model. The attempts are the call's, whether the model tells of them or not, so the
-// reply that it gets has none, or they would count twice. To make it a call of its own, with its own record, was dropped:
-// that needs a second account of what belongs to whom, and saves no money.
+// reply that it gets has none, or they would count twice. To make it a call of its own, with its own record, was
+// dropped: that needs a second account of what belongs to whom, and saves no money.
 func (c *call) askWithin(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
 	in := &call{Step: c.Step, purpose: c.purpose, req: req, id: c.id, books: c.books.Inner(req)}
 	reply, err := llm.Send(in.traced(ctx), l, req)
@@ -322,9 +322,9 @@ func (c *call) again(drain <-chan struct{}) error {
 	return nil
 }
 
-// begin sets aside what an attempt at a model may cost and records that it is about to be sent, so that after a kill the
-// accounts can say how many were on the wire. Room comes first and the record after it: an attempt that is refused must
-// not stand in the file as begun, or the next incarnation would count it as lost.
+// begin sets aside what an attempt at a model may cost and records that it is about to be sent, so that after a kill
+// the accounts can say how many were on the wire. Room comes first and the record after it: an attempt that is
+// refused must not stand in the file as begun, or the next incarnation would count it as lost.
 func (c *call) begin(ctx context.Context, drain <-chan struct{}, model string) error {
 	if err := c.doomed(); err != nil { // it waited in a queue when the fault came
 		return err
@@ -358,9 +358,9 @@ func (c *call) ended(attempts []llm.Attempt) {
 	_ = c.Journal.Write(c.id, r)
 }
 
-// keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed run does:
-// see the table at call. A failure that cost a child alone is recalled even after a pause, if another call was answered
-// since: the search went on from it.
+// keep makes durable how the call ended, before anything acts on it. The kind of record decides what a resumed run
+// does: see the table at call. A failure that cost a child alone is recalled even after a pause, if another call was
+// answered since: the search went on from it.
 func (c *call) keep(ctx context.Context, reply llm.Reply, err error) (llm.Reply, error) {
 	if c.Journal == nil {
 		return reply, err
