@@ -14,10 +14,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/costs"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
@@ -31,17 +27,17 @@ type account struct {
 	// evaluated holds the evaluations that were counted, and asked what evaluations asked of models. Both count for
 	// the first outcome that has them, so that no count depends on which of two arms in flight was faster.
 	evaluated map[record.Key]bool
-	asked     map[*memory.Asked]bool
+	asked     map[*step.Asked]bool
 	evalTime  time.Duration // that the evaluations took that were counted
 	judged    int           // calls that these made of models, as far as they were answered
 	tuned     []int         // tune evaluations, by arm
-	costs     *costs.Learner
+	costs     *allocation.Learner
 }
 
 func newAccount(arms []Arm) account {
 	a := account{res: &Result{Arms: make([]ArmResult, len(arms))}, seen: make(map[[sha256.Size]byte]bool),
-		evaluated: make(map[record.Key]bool), asked: make(map[*memory.Asked]bool),
-		tuned: make([]int, len(arms)), costs: costs.New(len(arms))}
+		evaluated: make(map[record.Key]bool), asked: make(map[*step.Asked]bool),
+		tuned: make([]int, len(arms)), costs: allocation.NewLearner(len(arms))}
 	for i, arm := range arms {
 		a.begin(i, arm.Best())
 	}
@@ -68,7 +64,7 @@ func (a *account) apart(arm int, noted step.Account) (calls, stalls, evaluations
 // add takes in what a pull of the arm brought, and the evaluations that it asked for. It completes the
 // generation: it counts its evaluations, adds the calls that they made, and marks the children whose program came
 // before. place is the index of the generation among the arm's.
-func (a *account) add(arm int, gen *Generation, scored []memory.Evaluation) (place int) {
+func (a *account) add(arm int, gen *Generation, scored []step.Evaluation) (place int) {
 	a.count(gen, scored)
 	a.tuned[arm] += gen.TuneEvaluations
 	a.mark(*gen)
@@ -85,10 +81,10 @@ func (a *account) add(arm int, gen *Generation, scored []memory.Evaluation) (pla
 }
 
 // count adds those evaluations to the generation and the result that are new, and the calls that they made.
-func (a *account) count(gen *Generation, scored []memory.Evaluation) {
+func (a *account) count(gen *Generation, scored []step.Evaluation) {
 	gen.Evaluations, gen.TuneEvaluations = 0, 0
 	// Asides must stand in one order, and they ended in any.
-	slices.SortFunc(scored, func(x, y memory.Evaluation) int { return bytes.Compare(x.Key[:], y.Key[:]) })
+	slices.SortFunc(scored, func(x, y step.Evaluation) int { return bytes.Compare(x.Key[:], y.Key[:]) })
 	for _, s := range scored {
 		if !a.evaluated[s.Key] {
 			a.evaluated[s.Key] = true
@@ -174,7 +170,7 @@ func (a *account) mark(g Generation) {
 // repeated reports whether it was called with the same program before. The memory of programs trims the same, so a
 // child is a Duplicate exactly if its program was not evaluated again.
 func (a *account) repeated(program string) bool {
-	sum := sha256.Sum256([]byte(memory.Trim(program)))
+	sum := sha256.Sum256([]byte(step.Trim(program)))
 	before := a.seen[sum]
 	a.seen[sum] = true
 	return before
@@ -186,11 +182,11 @@ func scoreOf(c eval.Candidate) allocation.Score {
 }
 
 // learn records what a pull cost, so that later draws know what a call of its arm costs. Failed calls cost as much.
-func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, whole bool, prices ledger.Prices) {
-	came := ledger.Amounts{Evaluations: gen.Evaluations, EvalTime: evalTime}
+func (a *account) learn(p bandit.Pull, gen *Generation, evalTime time.Duration, whole bool, prices step.Prices) {
+	came := step.Amounts{Evaluations: gen.Evaluations, EvalTime: evalTime}
 	answers := 0
 	for attempts := range gen.EachCall {
-		used, _ := prices.Used(ledger.Size{}, attempts)
+		used, _ := prices.Used(step.Size{}, attempts)
 		came = came.Plus(used)
 		came.Calls++
 		if answered(attempts) {
@@ -240,12 +236,12 @@ func (o *outcome) close(s *step.Step) {
 // itself. That the journal failed counts before what the arm made of it, which may look like the end of the run. So does
 // a fault before what was refused because of it. That the budget has no room limits the step, and is not an error.
 func ended(a step.Account, limit string, err error) (string, error) {
-	var refused *fault.Refused
+	var refused *step.Refused
 	if errors.As(err, &refused) {
 		limit, err = cmp.Or(limit, refused.Limit), nil
 	}
-	var doomed *fault.Doomed
-	if err == nil || fault.OfJournal(a.Fatal) || errors.As(err, &doomed) {
+	var doomed *step.Doomed
+	if err == nil || step.OfJournal(a.Fatal) || errors.As(err, &doomed) {
 		err = cmp.Or(a.Fatal, err)
 	}
 	return cmp.Or(limit, a.Limit), err
@@ -257,7 +253,7 @@ var errCut = fmt.Errorf("evolve: the step was cut short: %w", llm.ErrDraining)
 // asides returns the calls of a step that are not its children's, in an order that does not depend on which ended first.
 // A call is a child's if the child holds the Attempts of its reply, the slice and not an equal one. Attempts that no
 // call of the step returned are taken from the child. So each call counts once, whatever the arm returns.
-func asides(children []Child, made []memory.Call) []Call {
+func asides(children []Child, made []step.Call) []Call {
 	of := make(map[*llm.Attempt][]llm.Attempt, len(made))
 	for _, c := range made {
 		of[&c.Attempts[0]] = c.Attempts

@@ -13,11 +13,8 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/intake"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -29,6 +26,18 @@ import (
 // own, which touches nothing but its child and sends it back on ended. So an archive or an operator is written
 // without locks. The design that was rejected is a queue of events that the search reads: every search would
 // then have a loop of its own around it, with mistakes of its own.
+//
+// It ends in one of five ways, of which the first that applies stands:
+//
+//	what happened                     begins more  sends more  err              limit      the step
+//	ctx ended: grace or time is over  no           no          ctx's cause      as it was  is cut short, and made again
+//	fail: a fault, or a panic         no           no          the first fault  as it was  failed, and is made again
+//	why: the run drains               no           no          why              as it was  is cut short, and made again
+//	limit: the budget has no room     yes, which   yes         nil              of lowest  is whole, with fewer children
+//	for a child                       are refused                               index
+//	all children were begun           -            -           nil              ""         is whole
+//
+// In each, children that are under way are awaited and taken in, because they are paid for.
 type batch struct {
 	*Breeder
 	turn  *Turn
@@ -37,13 +46,13 @@ type batch struct {
 	brief func(i int) Brief
 	take  func(Child)
 
-	queue   *intake.Queue[bredChild]
+	queue   *step.Queue[bredChild]
 	ended   chan bredChild
 	stop    chan struct{} // closed when nothing more is to be sent
 	stopped bool          // stop is closed
 	granted chan struct{} // closed when the sessions begun so far have set their calls aside
-	paused  waits.Count   // children whose call pauses before a retry
-	pause   waits.Signal  // that one began to
+	paused  step.Count    // children whose call pauses before a retry
+	pause   step.Signal   // that one began to
 	taken   []bredChild   // in the order in which they were
 	err     error         // what ends the search
 	limit   string        // the field of the budget that left no room for more
@@ -75,8 +84,8 @@ func newBatch(b *Breeder, turn *Turn, n int) *batch {
 	first := make(chan struct{})
 	close(first)
 	return &batch{Breeder: b, turn: turn, step: s, n: n, granted: first,
-		queue: intake.New[bredChild](n, b.Window, b.Order == ByIndex, repeat),
-		ended: make(chan bredChild), stop: make(chan struct{}), taken: make([]bredChild, 0, n), pause: waits.NewSignal()}
+		queue: step.NewQueue[bredChild](n, b.Window, b.Order == ByIndex, repeat),
+		ended: make(chan bredChild), stop: make(chan struct{}), taken: make([]bredChild, 0, n), pause: step.NewSignal()}
 }
 
 // Breed makes n children, or fewer if turn grants fewer calls. brief is called for each child in order of
@@ -135,7 +144,7 @@ func (b *Breeder) mostFailures(n int) int { return cmp.Or(b.MaxFailures, max(2*n
 
 // breed makes the children. It begins as many as the window holds, and another one for each that it takes in.
 //
-// A child is taken in only when the window is full again, for the reason that [intake.Queue] gives.
+// A child is taken in only when the window is full again, for the reason that [step.Queue] gives.
 func (l *batch) breed(ctx context.Context) {
 	outer := llm.TraceOf(ctx)
 	ctx, end := l.untilStopped(ctx)
@@ -274,7 +283,7 @@ func (l *batch) begin(ctx context.Context) {
 		// This error stands only if runtime.Goexit, which guard cannot recover, ends the goroutine.
 		m.err = fmt.Errorf("evolve: making child %d of step %d ended its goroutine", i, l.now.number)
 		what := fmt.Sprintf("making child %d of step %d", i, l.now.number)
-		if bad := fault.Guard(what, func() { m.err = l.make(ctx, &m) }); bad != nil {
+		if bad := step.Guard(what, func() { m.err = l.make(ctx, &m) }); bad != nil {
 			m.err = bad
 			m.child.Err = bad.Error()
 		}
@@ -316,7 +325,7 @@ func (l *batch) end(m bredChild) {
 	}
 	l.queue.End(m.child.Index, m)
 	if l.OnChild != nil && m.made() {
-		l.fail(fault.Guard("OnChild", func() { l.OnChild(m.child) }))
+		l.fail(step.Guard("OnChild", func() { l.OnChild(m.child) }))
 	}
 }
 
@@ -336,7 +345,7 @@ func (m bredChild) made() bool {
 
 // call calls f, a brief or a take, and returns what it panics with, or what [Breeder.Fail] was given.
 func (l *batch) call(what string, f func()) error {
-	if err := fault.Guard(what, f); err != nil {
+	if err := step.Guard(what, f); err != nil {
 		return err
 	}
 	return l.failed
@@ -493,7 +502,7 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 		}
 		if err != nil {
 			c.Err = err.Error()
-			return "", fault.Lasting(ctx, err)
+			return "", step.Lasting(ctx, err)
 		}
 		return program, nil
 	}
@@ -519,7 +528,7 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 	c.Attempts = reply.Attempts // of a failed call too: they were paid for
 	if err != nil {
 		c.Err = err.Error()
-		return "", fault.Lasting(ctx, err)
+		return "", step.Lasting(ctx, err)
 	}
 	program, c.Mended, err = l.parse(m, reply.Text)
 	if reply.Recalled {

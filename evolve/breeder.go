@@ -13,8 +13,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/resample"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
 )
@@ -199,10 +198,10 @@ type Breeder struct {
 	widest  int    // the most children that were under way at once
 	// children in a row, by the order in which they were taken in, whose Prepare had nothing to ask for
 	idle     int
-	sampling *resample.Schedule // nil unless programs are scored again
-	failing  fault.Streak       // over steps, as a step may be shorter than a streak
-	failed   error              // what a brief or a take ended the search with
-	err      error              // what ended the search
+	sampling *step.Schedule // nil unless programs are scored again
+	failing  step.Streak    // over steps, as a step may be shorter than a streak
+	failed   error          // what a brief or a take ended the search with
+	err      error          // what ended the search
 
 	proposing proposing
 	budget    Budget // of the run, once a step has begun
@@ -283,7 +282,7 @@ func (b *Breeder) Start(ctx context.Context, turn *Turn) error {
 	}
 	b.best, b.started, b.proposing = b.initial, true, b.newProposing()
 	if n := b.noise(); n != nil && n.Rescore >= 0 {
-		b.sampling = resample.New(n.Rescore)
+		b.sampling = step.NewSchedule(n.Rescore)
 	}
 	return nil
 }
@@ -346,9 +345,9 @@ func (b *Breeder) Rescore(ctx context.Context, turn *Turn, best []eval.Candidate
 		return again, nil
 	}
 	best = slices.Clone(best[:min(b.noise().Keep, len(best))])
-	stats := make([]resample.Stat, len(best))
+	stats := make([]step.Stat, len(best))
 	for i, c := range best {
-		stats[i] = resample.Stat{Mean: c.Result.Score, N: c.Result.N()}
+		stats[i] = step.Stat{Mean: c.Result.Score, N: c.Result.N()}
 	}
 	due := b.sampling.Due(stats)
 	programs, numbers := make([]string, len(due)), make([]int, len(due))
@@ -367,7 +366,7 @@ func (b *Breeder) Rescore(ctx context.Context, turn *Turn, best []eval.Candidate
 		}
 		c := &best[at].Result
 		if results[i].Valid && c.Valid {
-			b.sampling.Sample(resample.Stat{Mean: c.Score, N: c.N()}, results[i].Score, results[i].N())
+			b.sampling.Sample(step.Stat{Mean: c.Score, N: c.N()}, results[i].Score, results[i].N())
 		}
 		*c = eval.Pool(*c, results[i])
 		again[at] = c
@@ -465,7 +464,7 @@ func widthOf(b Breadth, past []Made) (n int, err error) {
 		return 0, err
 	}
 	name := nameOf(b)
-	if bad := fault.Guard("Breadth "+name, func() { n = b.Children(past) }); bad != nil {
+	if bad := step.Guard("Breadth "+name, func() { n = b.Children(past) }); bad != nil {
 		return 0, bad
 	}
 	if n < 1 || n > MaxN {

@@ -10,8 +10,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/costs"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -163,14 +162,14 @@ func (b Budget) coreLimits() allocation.Limits {
 }
 
 // newLedger returns the ledger of a run, which keeps so much of the limits for what comes when the run is over.
-func newLedger(b Budget, kept ledger.Amounts) *ledger.Ledger {
-	limits := ledger.Limits{Passed: b.passed, Stalls: cmp.Or(b.stalls(), -1), Shown: b.shown(), Prices: b.Models}
-	return ledger.New(limits, kept)
+func newLedger(b Budget, kept step.Amounts) *step.Ledger {
+	limits := step.Limits{Passed: b.passed, Stalls: cmp.Or(b.stalls(), -1), Shown: b.shown(), Prices: b.Models}
+	return step.NewLedger(limits, kept)
 }
 
 // Fits returns an error unless the limits have room for this request, in the worst case at the cheapest of Models.
 func (b Budget) Fits(req llm.Request) error {
-	least := ledger.Prices(b.Models).Least(ledger.SizeOf(req))
+	least := step.Prices(b.Models).Least(step.SizeOf(req))
 	for _, l := range b.limits(least) {
 		if l.passed() {
 			return fmt.Errorf("evolve: Budget.%s is %v: one call may cost %.6g", l.Name, l.most, l.spent)
@@ -180,7 +179,7 @@ func (b Budget) Fits(req llm.Request) error {
 }
 
 // passed returns the first limit of the table that the amounts would pass, or "".
-func (b Budget) passed(a ledger.Amounts) string {
+func (b Budget) passed(a step.Amounts) string {
 	for _, l := range b.limits(a) {
 		if l.passed() {
 			return l.Name
@@ -327,7 +326,7 @@ func orNone(d time.Duration) string {
 // costs returns what a call of each arm is expected to cost, as [bandit.Round.Costs] has it, in the unit of the limit
 // of which the largest share is spent: of those that one call may use up more of than another, in the order of the
 // table. It returns nil without such a limit, or where most is spent of one that every call uses up alike.
-func (b Budget) costs(l *costs.Learner) []float64 {
+func (b Budget) costs(l *allocation.Learner) []float64 {
 	scarcest, most := limit{}, 0.0
 	for _, row := range b.limits(l.Spent()) {
 		if share := row.spent / row.most; row.summed && row.ends && row.most > 0 && share > most {

@@ -12,9 +12,8 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 )
 
@@ -106,7 +105,7 @@ func (d *driver) report(p pull, round *Round, o outcome) {
 // reward computes the reward of a step and tells the policy.
 func (d *driver) reward(p pull, round *Round, gen Generation) error {
 	// A negated loss of 0 is -0, which JSON leaves out like 0, so that equal runs would differ. Adding 0 makes it 0.
-	if err := fault.Guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil {
+	if err := step.Guard("Config.Reward", func() { round.Reward = d.cfg.Reward(gen) + 0 }); err != nil {
 		return err
 	}
 	if r := round.Reward; (r < 0 || r > 1) && !d.warned && !bandit.AnyScale(d.cfg.Policy) {
@@ -141,14 +140,14 @@ func (d *driver) untold(o outcome) error {
 // reason is that end. A panic is a mistake in somebody's code, so it is reported even then.
 func (d *driver) fail(ctx context.Context, err error) {
 	why, _ := d.core.Ended()
-	var panicked *fault.Panic
+	var panicked *step.Panic
 	switch {
 	case err == nil:
-	case errors.As(err, &panicked), fault.OfJournal(err): // reported even if something else ends the run
+	case errors.As(err, &panicked), step.OfJournal(err): // reported even if something else ends the run
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err)
 	case why != "":
-	case errors.Is(err, waits.ErrWallTime):
+	case errors.Is(err, step.ErrWallTime):
 		d.stop(allocation.Budget, wallTime, nil)
 	case ctx.Err() != nil:
 		d.stop(allocation.Canceled, "", nil)
@@ -159,7 +158,7 @@ func (d *driver) fail(ctx context.Context, err error) {
 
 // interrupted ends the run because its context ended: the caller's, or that of steps, by the budget's time.
 func (d *driver) interrupted(steps context.Context) {
-	if errors.Is(context.Cause(steps), waits.ErrWallTime) {
+	if errors.Is(context.Cause(steps), step.ErrWallTime) {
 		d.stop(allocation.Budget, wallTime, nil)
 	} else {
 		d.stop(allocation.Canceled, "", nil)
@@ -274,7 +273,7 @@ func (d *driver) claim(ctx, steps context.Context) error {
 	if err != nil {
 		d.res.Unconfirmed = err.Error()
 	}
-	if fault.OfJournal(err) || fault.OfJournal(noted.Fatal) {
+	if step.OfJournal(err) || step.OfJournal(noted.Fatal) {
 		return cmp.Or(err, noted.Fatal)
 	}
 	return nil
@@ -289,7 +288,7 @@ func (d *driver) closing(ctx, steps context.Context) (context.Context, context.C
 	if d.res.Limit == wallTime && !d.wasOver {
 		return context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Grace)
 	}
-	return waits.Clock{Grace: d.cfg.Grace}.Steps(ctx)
+	return step.Clock{Grace: d.cfg.Grace}.Steps(ctx)
 }
 
 // unclaimed says why the best cannot be scored again, "" if it can.

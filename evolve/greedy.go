@@ -8,7 +8,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/llm"
 	"github.com/evoalloc/evoalloc/task"
@@ -145,7 +145,7 @@ func (g *Greedy) Done() bool {
 func (g *Greedy) Calls() int {
 	n, err := g.next()
 	if err != nil {
-		fault.Throw(err)
+		step.Throw(err)
 	}
 	return n
 }

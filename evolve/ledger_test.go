@@ -14,7 +14,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/flops"
 	"github.com/evoalloc/evoalloc/internal/notrun"
 	"github.com/evoalloc/evoalloc/llm"
@@ -125,7 +125,7 @@ func TestBudgetProperty(t *testing.T) {
 }
 
 // runLedger is Run, with a look at the books while it goes and at the end.
-func runLedger(t *testing.T, cfg Config) (*Result, *ledger.Ledger) {
+func runLedger(t *testing.T, cfg Config) (*Result, *step.Ledger) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func runLedger(t *testing.T, cfg Config) (*Result, *ledger.Ledger) {
 	return res, l
 }
 
-func checkBudget(t *testing.T, b Budget, res *Result, l *ledger.Ledger) {
+func checkBudget(t *testing.T, b Budget, res *Result, l *step.Ledger) {
 	spent, reserved := l.Sums()
 	var tokens int64
 	var money float64

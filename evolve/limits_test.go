@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/books"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 )
 
 // Each field of a Budget is a limit of the table, but those that say what others cost.
@@ -41,7 +41,7 @@ func TestEveryAmountIsCounted(t *testing.T) {
 				x.SetFloat(float64(n) * 1e9)
 			}
 		}
-		var a, b, sum, rest ledger.Amounts
+		var a, b, sum, rest step.Amounts
 		set(&a, 5)
 		set(&b, 3)
 		set(&sum, 8)

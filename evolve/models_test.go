@@ -19,8 +19,8 @@ type queueing struct{ llm.LLM }
 
 func (queueing) Announces() bool { return true }
 
-// A model that asks another has both calls within the budget. The inner one does not wait for room that its own
-// outer one holds, which would be for ever, and neither do several for each other's.
+// What a model asks of another is part of its call, which has the attempts of both and counts once. The inner one does not
+// wait for room that its own outer one holds, which would be for ever, and neither do several for each other's.
 func TestModelThatAsksAnother(t *testing.T) {
 	for _, tt := range []struct{ calls, n, asks int }{{1, 4, 1}, {2, 4, 1}, {7, 4, 1}, {8, 4, 1}, {9, 8, 2}, {30, 5, 3}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -56,10 +56,61 @@ func TestModelThatAsksAnother(t *testing.T) {
 				t.Errorf("budget of %d: made again, it has %d attempts of %d, and %d calls are unclaimed: %v",
 					tt.calls, attempts(again), attempts(res), len(again.Earlier.Unclaimed), bad)
 			}
+			if want := tt.calls * (1 + tt.asks); attempts(res) != want {
+				t.Errorf("budget of %d: %d attempts, want %d with those of the other model", tt.calls, attempts(res), want)
+			}
 			if err != nil || res.Limit != "Calls" || res.Calls != tt.calls {
 				t.Errorf("budget of %d: stopped by %s %s after %d calls: %v", tt.calls, res.Stop, res.Limit, res.Calls, err)
 			}
 		})
+	}
+}
+
+// Tokens that a model has another one use count in the budget, whether it tells of them, as a model without a run has to,
+// or not. A run that is made again has spent the same, and one that is killed before the model answers has paid the other.
+func TestTokensOfAnotherModel(t *testing.T) {
+	for _, tells := range []bool{false, true} {
+		used := func(n int, latency time.Duration) llm.Reply {
+			return llm.Reply{Text: "9", Attempts: []llm.Attempt{{Status: llm.OK, Latency: latency,
+				Usage: &llm.Usage{CompletionTokens: n}}}}
+		}
+		path, killed := journalPath(t), journalPath(t)
+		inner := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) { return used(70, 1), nil })
+		outer := llm.Func(func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+			plan, err := llm.Ask(ctx, inner, llm.Request{Seed: req.Seed})
+			if data, bad := os.ReadFile(path); bad == nil && bytes.Count(data, []byte(`"kind":"completion"`)) == 3 {
+				os.WriteFile(killed, data, 0o600)
+			}
+			reply := used(30, 2)
+			if tells {
+				reply.Attempts = append(plan.Attempts, reply.Attempts...)
+			}
+			return reply, err
+		})
+		run := func(path string) (*evolve.Result, map[int]int) {
+			j := openJournal(t, path)
+			defer j.Close()
+			g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: outer, N: 1, Seed: 40})
+			res, err := evolve.Run(t.Context(), evolve.Config{Arms: []evolve.Arm{g}, Journal: j,
+				Budget: evolve.Budget{Tokens: 1000, Models: []llm.Model{{Key: "m", MaxTokens: 70}}}})
+			if err != nil || res.Limit != "Tokens" {
+				t.Fatalf("stopped by %s %s: %v", res.Stop, res.Limit, err)
+			}
+			by := make(map[int]int)
+			for a := range res.Attempts {
+				by[a.Usage.CompletionTokens]++
+			}
+			return res, by
+		}
+		for range 2 {
+			if _, by := run(path); by[70] != 6 || by[30] != 7 {
+				t.Errorf("tells %v: of attempts of 70 and 30 tokens there are %v", tells, by)
+			}
+		}
+		res, _ := run(killed)
+		if e := res.Earlier; len(e.Lost) != 1 || len(e.Abandoned) != 1 || e.Abandoned[0][0].Known().CompletionTokens != 70 {
+			t.Errorf("tells %v: after a kill before the answer: %+v", tells, e)
+		}
 	}
 }
 

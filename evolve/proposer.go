@@ -9,9 +9,8 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/costs"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -58,7 +57,7 @@ func (p *proposing) gain(c Child, parent eval.Candidate) (reward float64, ok boo
 // proposing is what a Breeder knows of its proposers.
 type proposing struct {
 	player *bandit.Player
-	costs  *costs.Learner
+	costs  *allocation.Learner
 	heard  int // of the turn's lessons
 	drawn  *bandit.Pull
 	most   float64 // half of the largest gain; see gain
@@ -70,12 +69,12 @@ type lesson struct {
 	proposer string
 	prob     float64
 	credit   *float64 // nil for nothing
-	spent    ledger.Amounts
+	spent    step.Amounts
 }
 
 // spentOn returns what the call of a child cost.
-func spentOn(c Child, prices ledger.Prices) ledger.Amounts {
-	spent, _ := prices.Used(ledger.Size{}, c.Attempts)
+func spentOn(c Child, prices step.Prices) step.Amounts {
+	spent, _ := prices.Used(step.Size{}, c.Attempts)
 	if c.Answered() { // else what the call used tells nothing of what an answer costs
 		spent.Calls = 1
 	}
@@ -185,7 +184,7 @@ func (b *Breeder) newProposing() (p proposing) {
 		b.Policy = b.policy()
 		// The name is that of a time when operators alone were drawn, so that older journals go on.
 		seed, _ := stream.Seed(uint64(b.Seed), "population operator", 0)
-		p.player, p.costs = bandit.NewPlayer(b.policy(), n, seed), costs.New(n)
+		p.player, p.costs = bandit.NewPlayer(b.policy(), n, seed), allocation.NewLearner(n)
 	}
 	return p
 }
@@ -221,7 +220,7 @@ func (b *Breeder) credit(m *bredChild) error {
 	reward, ok := 0.0, false
 	if b.Credit == nil {
 		reward, ok = b.proposing.gain(*c, m.parent())
-	} else if bad := fault.Guard("Credit", func() { reward, ok = b.Credit(*c) }); bad != nil {
+	} else if bad := step.Guard("Credit", func() { reward, ok = b.Credit(*c) }); bad != nil {
 		return bad
 	}
 	b.proposing.costs.Add(m.pull.Arm, 1, spentOn(*c, b.budget.Models), true)

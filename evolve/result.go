@@ -9,7 +9,6 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -111,7 +110,7 @@ func (c Child) Proposal() books.Proposal {
 }
 
 // answered reports whether a call that made these attempts brought an answer.
-func answered(attempts []llm.Attempt) bool { return ledger.Answered(attempts) }
+func answered(attempts []llm.Attempt) bool { return step.Answered(attempts) }
 
 // EachCall calls yield for the attempts of every model call of the generation: by child, then those beside the
 // children. Every count and cost of a run is made from this one walk, so that none of them leaves a call out.

@@ -5,15 +5,14 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // begin makes the context of steps, in which nothing new is sent once the caller's has ended. end ends it.
 func (d *driver) begin(ctx context.Context) (traced context.Context, end context.CancelFunc) {
-	steps, end := waits.Clock{Grace: d.cfg.Grace, Limit: d.cfg.Budget.WallTime, Live: d.live(),
+	steps, end := step.Clock{Grace: d.cfg.Grace, Limit: d.cfg.Budget.WallTime, Live: d.live(),
 		Elapsed: func() (time.Duration, bool) { return d.elapsed(), !d.over() }}.Steps(ctx)
 	return llm.WithTrace(steps, &llm.Trace{Drain: ctx.Done(), Idle: d.sayIdle}), end
 }
@@ -66,7 +65,7 @@ func (d *driver) scorable() (most int, limited bool) {
 	if b.EvalTime == 0 {
 		return 0, false
 	}
-	room := ledger.EvalTime{Left: b.EvalTime - d.shared.Ledger.KeptEvalTime() - d.account.evalTime, Worst: b.EvalWorst,
+	room := step.EvalTime{Left: b.EvalTime - d.shared.Ledger.KeptEvalTime() - d.account.evalTime, Worst: b.EvalWorst,
 		Sum: d.account.evalTime, Scored: d.scored}
 	var pending []int
 	for _, p := range d.pending {

@@ -13,12 +13,8 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
 	"github.com/evoalloc/evoalloc/evolve/internal/allocation"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
-	"github.com/evoalloc/evoalloc/evolve/internal/waits"
 )
 
 // Run draws an arm, steps it and reports its reward to the policy until the budget ends. The result says why it
@@ -65,12 +61,12 @@ type driver struct {
 	core    *allocation.Core
 	shared  *shared
 	begun   time.Time
-	pending map[int]pull   // pulls whose outcome is not in, by arm
-	streaks []fault.Streak // calls in a row that failed, by arm
-	err     error          // with which the run ends
-	margin  margin         // of the budget, for noisy arms
-	audits  []auditor      // by arm
-	scored  int            // children that were scored or failed, and the programs that arms begin with
+	pending map[int]pull  // pulls whose outcome is not in, by arm
+	streaks []step.Streak // calls in a row that failed, by arm
+	err     error         // with which the run ends
+	margin  margin        // of the budget, for noisy arms
+	audits  []auditor     // by arm
+	scored  int           // children that were scored or failed, and the programs that arms begin with
 	// programs are those that were scored or refused, without duplicates; gated are the calls that gates made.
 	programs, gated int
 	asides          int       // calls that the score of a child was last expected to take beside its own
@@ -79,8 +75,8 @@ type driver struct {
 	warned          bool      // of a reward that the policy does not expect
 
 	ended chan outcome
-	early []outcome    // outcomes that wait for their turn in replay
-	idle  waits.Signal // that a slot for model calls was seen free
+	early []outcome   // outcomes that wait for their turn in replay
+	idle  step.Signal // that a slot for model calls was seen free
 }
 
 // A margin is what a run sets aside of its budget for noisy arms.
@@ -117,8 +113,8 @@ func (m margin) limits(b Budget) allocation.Limits {
 }
 
 // amounts are what the ledger keeps for fresh samples.
-func (m margin) amounts(b Budget) ledger.Amounts {
-	return ledger.Amounts{Evaluations: m.fresh, EvalTime: time.Duration(m.fresh) * b.EvalWorst}
+func (m margin) amounts(b Budget) step.Amounts {
+	return step.Amounts{Evaluations: m.fresh, EvalTime: time.Duration(m.fresh) * b.EvalWorst}
 }
 
 func newDriver(cfg Config) *driver {
@@ -132,9 +128,9 @@ func newDriver(cfg Config) *driver {
 		shared:  newShared(cfg, margin),
 		begun:   time.Now(),
 		pending: make(map[int]pull),
-		streaks: make([]fault.Streak, len(cfg.Arms)),
+		streaks: make([]step.Streak, len(cfg.Arms)),
 		ended:   make(chan outcome),
-		idle:    waits.NewSignal(),
+		idle:    step.NewSignal(),
 	}
 	for _, arm := range cfg.Arms {
 		d.audits = append(d.audits, auditor{Audit: cfg.Audit, arm: arm})
@@ -149,7 +145,7 @@ func newShared(cfg Config, m margin) *shared {
 	b := cfg.Budget
 	return &shared{births: make(chan Event), gone: make(chan struct{}), budget: b, Run: &step.Run{
 		EvalTime: b.EvalTime, EvalWorst: b.EvalWorst, TuneEvaluations: b.TuneEvaluations,
-		Ledger: newLedger(b, m.amounts(b)), Journal: (*record.Journal)(cfg.Journal), Programs: memory.New(),
+		Ledger: newLedger(b, m.amounts(b)), Journal: (*record.Journal)(cfg.Journal), Programs: step.NewPrograms(),
 	}}
 }
 
@@ -261,7 +257,7 @@ func (d *driver) beginning(steps context.Context) (context.Context, record.Past)
 	case replaying && next.Kind == record.Stop && next.Limit == wallTime:
 		// The time was over before an arm was drawn. What is not in the file was abandoned then.
 		over, end := context.WithCancelCause(steps)
-		end(waits.ErrWallTime)
+		end(step.ErrWallTime)
 		return over, record.Past{}
 	}
 	return steps, record.Past{}
@@ -273,8 +269,8 @@ func (d *driver) notStarted(ctx, begin context.Context, limit string, err error)
 	case err == nil && limit == "":
 	case err == nil:
 		d.stop(allocation.Budget, limit, nil)
-	case errors.Is(context.Cause(begin), waits.ErrWallTime): // whatever the arm makes of it
-		d.fail(ctx, errors.Join(err, waits.ErrWallTime))
+	case errors.Is(context.Cause(begin), step.ErrWallTime): // whatever the arm makes of it
+		d.fail(ctx, errors.Join(err, step.ErrWallTime))
 	default:
 		d.fail(ctx, err)
 	}
@@ -298,7 +294,7 @@ func (d *driver) turn(p pull, calls int, steps context.Context) *Turn {
 
 // guard returns the error of f, or what it panics with.
 func guard(what string, f func() error) (err error) {
-	if bad := fault.Guard(what, func() { err = f() }); bad != nil {
+	if bad := step.Guard(what, func() { err = f() }); bad != nil {
 		return bad
 	}
 	return err
@@ -442,7 +438,7 @@ func (d *driver) await(steps context.Context) (outcome, bool) {
 		select {
 		case o := <-d.ended:
 			d.early = append(d.early, o)
-			if o.err != nil && errors.Is(context.Cause(steps), waits.ErrWallTime) {
+			if o.err != nil && errors.Is(context.Cause(steps), step.ErrWallTime) {
 				// Whatever error the arm returned: the stop comes before the outcome, and replay reads it there.
 				d.stop(allocation.Budget, wallTime, nil)
 			}
@@ -478,7 +474,7 @@ func (d *driver) elapsed() time.Duration {
 // observe calls the observer, and ends the run with an error if it panics.
 func (d *driver) observe(e Event) {
 	e.Best, e.Calls, e.Ledger = d.res.Best, d.res.Calls, d.shared.Ledger.Observed()
-	if err := fault.Guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
+	if err := step.Guard("Config.Observer", func() { d.cfg.Observer(e) }); err != nil {
 		d.stop(allocation.Error, "", err)
 		d.err = cmp.Or(d.err, err) // stop does nothing once the run is over, and the panic must not be lost
 	}

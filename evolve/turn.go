@@ -7,7 +7,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -177,7 +176,7 @@ func (e *PanicError) Unwrap() error { return e.err }
 
 // panicked returns err as a PanicError if it is a panic.
 func panicked(err error) error {
-	var p *fault.Panic
+	var p *step.Panic
 	if !errors.As(err, &p) {
 		return err
 	}
@@ -186,7 +185,7 @@ func panicked(err error) error {
 
 // Refused reports whether err says that a call or an evaluation was not made. limit is the field of the Budget
 // that has no room for it, or "" if the run is coming to an end.
-func Refused(err error) (limit string, refused bool) { return fault.Refusal(err) }
+func Refused(err error) (limit string, refused bool) { return step.Refusal(err) }
 
 // Lost reports whether err says that an evaluation was lost to a failed call of its evaluator. The search can go on.
-func Lost(err error) bool { return fault.IsLost(err) }
+func Lost(err error) bool { return step.IsLost(err) }

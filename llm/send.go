@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Ask is l.Generate through the Ask of ctx's [Trace]. An evaluator that itself asks a model must call Ask, so that the
-// call is within the budget of the run, and in its result.
+// Ask is l.Generate through the Ask of ctx's [Trace]. An evaluator that asks a model must call Ask, so that a run has the
+// call. So must an LLM that asks another: its own call then has these attempts, and the reply that it gets has none.
 func Ask(ctx context.Context, l LLM, req Request) (Reply, error) {
 	return TraceOf(ctx).Ask(ctx, l, req)
 }

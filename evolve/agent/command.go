@@ -13,7 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/command"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/population"
 	"github.com/evoalloc/evoalloc/internal/claim"
 	"github.com/evoalloc/evoalloc/llm"
@@ -189,7 +189,7 @@ func broken(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return &fault.Evaluation{Why: err}
+	return &step.EvaluationError{Why: err}
 }
 
 // A till stands between an agent and the model: it holds the session within its bounds, and ends it at one.

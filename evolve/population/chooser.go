@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/evoalloc/evoalloc/bandit"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
@@ -33,7 +33,7 @@ func (c *chooser) draw(address uint64) (pull bandit.Pull, err error) {
 	if c == nil {
 		return pull, nil
 	}
-	bad := fault.Guard(named("Policy", c.policy), func() { pull, err = c.player.DrawAt(c.open, address, nil) })
+	bad := step.Guard(named("Policy", c.policy), func() { pull, err = c.player.DrawAt(c.open, address, nil) })
 	if bad != nil {
 		return pull, bad
 	}
@@ -48,7 +48,7 @@ func (c *chooser) report(pull bandit.Pull, reward float64) (err error) {
 	if c == nil {
 		return nil
 	}
-	if bad := fault.Guard(named("Policy", c.policy), func() { err = c.player.Report(pull.ID, reward) }); bad != nil {
+	if bad := step.Guard(named("Policy", c.policy), func() { err = c.player.Report(pull.ID, reward) }); bad != nil {
 		return bad
 	}
 	if err != nil {

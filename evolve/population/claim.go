@@ -7,11 +7,11 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 )
 
 // guarded calls f, which asks the archive for something. What that panics with is an error that names it.
-func (p *Population) guarded(f func()) error { return fault.Guard(named("Archive", p.cfg.Archive), f) }
+func (p *Population) guarded(f func()) error { return step.Guard(named("Archive", p.cfg.Archive), f) }
 
 // rescore scores those of the best members again that are due.
 func (p *Population) rescore(ctx context.Context, turn *evolve.Turn) error {

@@ -1,6 +1,6 @@
 package population
 
-import "github.com/evoalloc/evoalloc/evolve/internal/fault"
+import "github.com/evoalloc/evoalloc/evolve/internal/step"
 
 // An Abler is an [Operator] that cannot always make a child, because there may be nothing to repair, or nobody to cross
 // with. Config.Policy chooses among those that can.
@@ -61,7 +61,7 @@ func Hint(o Operator, v *View) string {
 
 // follow tells a part of a child, and returns a panic as an error that names the part.
 func follow(what string, part any, b Birth) error {
-	return fault.Guard(named(what, part), func() { Follow(part, b) })
+	return step.Guard(named(what, part), func() { Follow(part, b) })
 }
 
 // valid returns what is wrong with a part.

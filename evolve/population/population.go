@@ -15,7 +15,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -29,7 +29,7 @@ func (p *Population) Step(ctx context.Context, turn *evolve.Turn) (evolve.Genera
 	if err != nil {
 		p.Fail(err)
 	}
-	p.step = step{prior: p.leader, pending: make(map[int]*expected)}
+	p.step = stepState{prior: p.leader, pending: make(map[int]*expected)}
 	gen, err := p.Breed(ctx, turn, max(n, 1), func(i int) evolve.Brief { return p.brief(ctx, turn, i) },
 		func(c evolve.Child) { p.take(ctx, turn, c) })
 	p.forget()
@@ -92,7 +92,7 @@ func (p *Population) plan(x *expected) (b evolve.Brief, err error) {
 		func() error { return p.selectParent(v) },
 		func() error { return p.recollect(v) },
 		func() (err error) { o, err = p.drawOperator(x); return err },
-		func() error { return fault.Guard(named("Operator", o), func() { b = o.Brief(v) }) },
+		func() error { return step.Guard(named("Operator", o), func() { b = o.Brief(v) }) },
 	); err != nil {
 		return b, err
 	}
@@ -131,7 +131,7 @@ func (p *Population) drawIsland(x *expected) (err error) {
 // selectParent chooses the parent among the members of the island that are valid, or among all of them if none is.
 func (p *Population) selectParent(v *View) error {
 	var from []Member
-	if err := fault.Guard(named("Archive", v.Part), func() { from = field(v.Part.Members()) }); err != nil {
+	if err := step.Guard(named("Archive", v.Part), func() { from = field(v.Part.Members()) }); err != nil {
 		return err
 	}
 	if len(from) == 0 {
@@ -139,7 +139,7 @@ func (p *Population) selectParent(v *View) error {
 			"initial program", nameOf(v.Part))
 	}
 	at := -1
-	if err := fault.Guard(named("Selector", p.cfg.Select), func() { at = p.cfg.Select.Select(from, v.Rand) }); err != nil {
+	if err := step.Guard(named("Selector", p.cfg.Select), func() { at = p.cfg.Select.Select(from, v.Rand) }); err != nil {
 		return err
 	}
 	if at < 0 || at >= len(from) {
@@ -153,7 +153,7 @@ func (p *Population) selectParent(v *View) error {
 // recollect collects the sections of the memories for a child's prompt.
 func (p *Population) recollect(v *View) error {
 	for _, m := range p.cfg.Memory {
-		if err := fault.Guard(named("Memory", m), func() { v.Sections = append(v.Sections, m.Section(v)) }); err != nil {
+		if err := step.Guard(named("Memory", m), func() { v.Sections = append(v.Sections, m.Section(v)) }); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func (p *Population) drawOperator(x *expected) (o Operator, err error) {
 	var open []bool
 	for _, o := range p.cfg.Operators {
 		can := false
-		if err := fault.Guard(named("Operator", o), func() { can = Able(o, x.view) }); err != nil {
+		if err := step.Guard(named("Operator", o), func() { can = Able(o, x.view) }); err != nil {
 			return nil, err
 		}
 		open = append(open, slices.Repeat([]bool{can}, max(1, len(p.cfg.Proposers)))...)
@@ -185,7 +185,7 @@ func (p *Population) operator(x *expected) Operator {
 func (p *Population) hint(b *evolve.Brief, v *View) error {
 	for _, o := range p.cfg.Operators {
 		var text string
-		if err := fault.Guard(named("Operator", o), func() { text = Hint(o, v) }); err != nil {
+		if err := step.Guard(named("Operator", o), func() { text = Hint(o, v) }); err != nil {
 			return err
 		}
 		if text != "" {
@@ -225,7 +225,7 @@ func admission(
 			}
 		}
 		for _, g := range gates {
-			if bad := fault.Guard(named("Gate", g), func() { why, err = g.Admit(ctx, v, program) }); bad != nil {
+			if bad := step.Guard(named("Gate", g), func() { why, err = g.Admit(ctx, v, program) }); bad != nil {
 				return "", bad
 			}
 			if err != nil {
@@ -243,7 +243,7 @@ func admission(
 func (p *Population) show(x *expected, b *evolve.Brief) error {
 	prepare := b.Prepare
 	if prepare == nil {
-		return fault.Guard("Task", func() { x.sections = task.Asked(p.cfg.Task, b.Ask).Shown() })
+		return step.Guard("Task", func() { x.sections = task.Asked(p.cfg.Task, b.Ask).Shown() })
 	}
 	b.Prepare = func(ctx context.Context, ask task.Ask) (task.Ask, string, error) {
 		now, why, err := prepare(ctx, ask)
@@ -316,7 +316,7 @@ func (p *Population) followedByGates(b Birth) error {
 func (p *Population) reward(x *expected, b Birth) error {
 	var r float64
 	var ok bool
-	if err := fault.Guard("Credit", func() { r, ok = p.cfg.Credit(b) }); err != nil {
+	if err := step.Guard("Credit", func() { r, ok = p.cfg.Credit(b) }); err != nil {
 		return err
 	}
 	if p.credit.reward, p.credit.ok = r, ok; !ok {
@@ -367,7 +367,7 @@ func (p *Population) learn(ctx context.Context, turn *evolve.Turn, b Birth) erro
 		best.Result = best.Result.Clone()
 		s := &Season{Task: p.cfg.Task, Births: []Birth{b}, Best: best, aside: aside{turn, p.cfg.LLM, p.stream, b.ID}}
 		var err error
-		if bad := fault.Guard(named("Memory", m), func() { err = m.Learn(ctx, s) }); bad != nil {
+		if bad := step.Guard(named("Memory", m), func() { err = m.Learn(ctx, s) }); bad != nil {
 			return bad
 		}
 		if _, refused := evolve.Refused(err); err != nil && !refused {

@@ -24,7 +24,7 @@ type Population struct {
 	islands *chooser // nil unless the archive has several islands
 	seeded  bool     // the archive was given the initial program
 	born    int      // children briefed
-	step    step
+	step    stepState
 	invalid []Member // the newest maxInvalid, oldest first
 	elders  *elders
 	taken   int      // scored programs that gates were told of
@@ -35,8 +35,8 @@ type Population struct {
 	}
 }
 
-// A step is what a Population knows of one step. It is made anew in each.
-type step struct {
+// stepState is what a Population knows of one step. It is made anew in each.
+type stepState struct {
 	prior   *Member           // the leader when it began
 	pending map[int]*expected // children under way, by ID
 }

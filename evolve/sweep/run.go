@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/evolve/journal"
 	"github.com/evoalloc/evoalloc/evolve/report"
 	"github.com/evoalloc/evoalloc/evolve/result"
@@ -92,7 +92,7 @@ func (s *sweep) searches(r Trial) (Searches, evolve.Config, error) {
 // guarded returns the searches that m makes. A panic in m becomes an error, like one in the searches, so that other
 // runs do not lose what they paid for.
 func guarded(m Method, s Setup) (list Searches, err error) {
-	if bad := fault.Guard("New of method "+m.Name, func() { list, err = m.New(s) }); bad != nil {
+	if bad := step.Guard("New of method "+m.Name, func() { list, err = m.New(s) }); bad != nil {
 		err = bad
 	}
 	return list, err

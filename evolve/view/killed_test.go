@@ -60,21 +60,21 @@ func kill(t *testing.T, path string, children int) {
 // progress returns how many children a journal has, how many calls its last process has under way, and how many
 // processes worked on it.
 func progress(path string) (children, open, parts int) {
+	var calls map[[2]any]bool
 	for r, err := range record.Read(path) {
 		switch {
 		case err != nil:
 		case r.Kind == record.Incarnation:
-			open = 0
-			parts++
+			parts, calls = parts+1, make(map[[2]any]bool)
 		case r.Kind == record.Child:
 			children++
 		case r.Kind == record.Begin:
-			open++
+			calls[[2]any{r.Key, r.N}] = true
 		case r.Kind == record.Completion, r.Kind == record.Failure:
-			open--
+			delete(calls, [2]any{r.Key, r.N})
 		}
 	}
-	return children, open, parts
+	return children, len(calls), parts
 }
 
 // A run that is killed twice and goes on is one history: each child once, all that was paid for, the lost calls named,

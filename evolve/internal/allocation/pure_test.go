@@ -53,5 +53,6 @@ func TestTheCoreOnlyDecides(t *testing.T) {
 // allowed are the packages that a core may import. A policy has its randomness from the player.
 var allowed = map[string]bool{
 	"fmt": true, "math": true, "cmp": true, "slices": true, "maps": true, "errors": true, "strings": true,
-	"github.com/evoalloc/evoalloc/bandit": true,
+	"github.com/evoalloc/evoalloc/bandit":       true,
+	"github.com/evoalloc/evoalloc/evolve/books": true,
 }

@@ -20,7 +20,7 @@ func ExampleJournal() {
 			log.Fatal(err)
 		}
 		id := j.Claim(record.KeyOf("what is 6 times 7?"))
-		r, err := j.Recall(id, false)
+		r, _, err := j.Recall(id, false)
 		if err != nil {
 			log.Fatal(err)
 		}

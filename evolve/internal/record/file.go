@@ -1,7 +1,6 @@
-// Package record is the file below package journal: its records, how they are written, read and followed, and how a run
-// that goes on recalls them. Only evolve writes records, and only history and the page read them: a program opens a
-// journal by package journal and reads what a run was by package history.
-// docs/reference.md describes the file.
+// Package record is the file below package journal: its records, how they are written, read and followed, and how a
+// run that goes on recalls them. Only evolve writes records, and only history and the page read them: a program opens
+// a journal by package journal and reads what a run was by package history. docs/reference.md describes the file.
 package record
 
 import (
@@ -11,6 +10,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evoalloc/evoalloc/internal/wal"
@@ -33,14 +33,12 @@ var (
 type Journal struct {
 	path string
 	log  *wal.Log
+	used atomic.Bool // a run uses it now
 
 	mu sync.Mutex // of all below
-	effects
+	index
 	decisions
-	earlier
-
-	used bool  // a run uses it now
-	err  error // ErrDiverged, once found: it stays, so that nothing is paid for after it
+	err error // ErrDiverged, once found: it stays, so that nothing is paid for after it
 }
 
 // Config says what an opened journal is for, as journal.Config does.
@@ -53,22 +51,27 @@ type Config struct {
 
 // Open makes the file, or goes on with it, as journal.Open says.
 func Open(path string, cfg Config) (*Journal, error) {
-	j := &Journal{path: path, effects: newEffects(), decisions: newDecisions(), earlier: newEarlier()}
+	j := &Journal{path: path, index: newIndex(), decisions: newDecisions()}
 	if err := j.open(cfg); err != nil {
 		return nil, fmt.Errorf("journal: %s: %w", path, err)
 	}
-	j.begin()
+	j.close()
+	j.now = time.Now()
+	j.wrote.Store(false) // but for the record that this incarnation begins
+	if len(j.made) == 0 {
+		close(j.live)
+	}
 	return j, nil
 }
 
 func (j *Journal) open(cfg Config) (err error) {
-	j.log, err = wal.Lax(cfg.Unsafe).Create(j.path)
 	var header *Record
-	if errors.Is(err, fs.ErrExist) {
+	lax := wal.Lax(cfg.Unsafe)
+	if j.log, err = lax.Create(j.path); errors.Is(err, fs.ErrExist) {
 		if !cfg.Resume {
 			return errors.New("it exists: resume it, or move it away")
 		}
-		header, err = j.reopen(wal.Lax(cfg.Unsafe))
+		header, err = j.reopen(lax)
 	}
 	if err != nil {
 		return err
@@ -89,14 +92,11 @@ func (j *Journal) open(cfg Config) (err error) {
 
 // library returns the version of this module as the build knows it, "" if it does not.
 func library() string {
-	const path = "github.com/evoalloc/evoalloc"
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == path {
-			return m.Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == "github.com/evoalloc/evoalloc" {
+				return m.Version
+			}
 		}
 	}
 	return ""
@@ -108,10 +108,12 @@ func (j *Journal) reopen(lax wal.Lax) (header *Record, err error) {
 	j.log, cut, err = lax.Open(j.path, func(e wal.Entry) error {
 		r, err := j.read(e)
 		if e.Index == 0 {
-			if err == nil {
-				err = r.begins()
+			// Before the second record, which may be of a kind that only another version knows.
+			if header = r; err == nil && r.Kind != Header {
+				err = fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
+			} else if err == nil && r.Version != Version {
+				err = fmt.Errorf("%w: it is %d, this library's %d", ErrVersion, r.Version, Version)
 			}
-			header = r
 		}
 		return err
 	})
@@ -125,18 +127,6 @@ func (j *Journal) reopen(lax wal.Lax) (header *Record, err error) {
 		slog.Warn("journal: cut the torn end", "journal", j.path, "bytes", cut)
 	}
 	return header, nil
-}
-
-// begins returns an error if r cannot be the first record. It is called before the second record is read, which may
-// be of a kind that this version does not know: the error should name the version, and not that kind.
-func (r *Record) begins() error {
-	switch {
-	case r.Kind != Header:
-		return fmt.Errorf("its first record is a %q: it is not a journal", r.Kind)
-	case r.Version != Version:
-		return fmt.Errorf("%w: it is %d, this library's %d", ErrVersion, r.Version, Version)
-	}
-	return nil
 }
 
 // Path returns the file's name.
@@ -160,22 +150,14 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// Use takes the journal for one run, until release is called. It fails with [ErrInUse] while another run
-// has it. Two runs at once would mix their decisions in the file and could never be resumed. One after the
-// other they can.
+// Use takes the journal for one run, until release is called. It fails with [ErrInUse] while another run has it. Two
+// runs at once would mix their decisions in the file and could never be resumed. One after the other they can.
 func (j *Journal) Use() (release func(), err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.used {
+	if !j.used.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("journal: %s: %w: give each run a journal of its own, or make them one after the other",
 			j.path, ErrInUse)
 	}
-	j.used = true
-	return func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.used = false
-	}, nil
+	return func() { j.used.Store(false) }, nil
 }
 
 // append writes a record. Records stand in the order of the calls. When append returns, the record is with the
@@ -184,23 +166,28 @@ func (j *Journal) append(r *Record) (wal.Place, error) {
 	r.Time = time.Now().UnixMilli()
 	j.wrote.Store(true)
 	p, err := j.log.Append(r)
-	if err != nil {
-		return p, j.unwritten(err)
-	}
-	return p, nil
+	return p, j.unwritten(err)
 }
 
-// sync returns when the record at p and all before it are on disk. Calls that wait at the same time share one
-// sync, so many searches at once do not wait for each other's.
-func (j *Journal) sync(p wal.Place) error {
-	if err := j.log.Sync(p); err != nil {
-		return j.unwritten(err)
-	}
-	return nil
-}
+// sync returns when the record at p and all before it are on disk. Calls that wait at the same time share one sync,
+// so many searches at once do not wait for each other's.
+func (j *Journal) sync(p wal.Place) error { return j.unwritten(j.log.Sync(p)) }
 
+// unwritten returns an error of the log as the journal's, nil if it is nil.
 func (j *Journal) unwritten(err error) error {
+	if err == nil {
+		return nil
+	}
 	return fmt.Errorf("journal: %w: %s: %w", ErrWrite, j.path, err)
+}
+
+// durable is append, and sync if that succeeds.
+func (j *Journal) durable(r *Record) error {
+	p, err := j.append(r)
+	if err != nil {
+		return err
+	}
+	return j.sync(p)
 }
 
 // at returns the record at p.

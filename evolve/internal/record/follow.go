@@ -14,25 +14,59 @@ import (
 	"github.com/evoalloc/evoalloc/internal/wal"
 )
 
+// Lines reads the lines of the file.
+func Lines(path string) iter.Seq2[wal.Entry, error] {
+	return func(yield func(wal.Entry, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(wal.Entry{}, err)
+			return
+		}
+		defer f.Close()
+		wal.Scan(f)(yield)
+	}
+}
+
+// Read reads the records of a finished or running journal in order. It takes no lock, so a tool can read the journal
+// of a run that goes on. It stops at a torn end, which may be a line that is being written. Damage before sound lines
+// is an error that names the line.
+func Read(path string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for e, err := range Lines(path) {
+			r := new(Record)
+			if err == nil {
+				r, err = decode(e.Object)
+			}
+			if err != nil {
+				yield(Record{}, fmt.Errorf("journal: %s: %w", path, err))
+				return
+			}
+			if !yield(*r, nil) {
+				return
+			}
+		}
+	}
+}
+
 // CaughtUp is the kind of a record that stands in no file: [Follow] gives it whenever it has read all that the file
 // holds.
 const CaughtUp Kind = "caught up"
 
-// followEvery is how often Follow looks whether there is more. A look asks for the length of the file and what has its
-// name.
+// followEvery is how often Follow looks whether there is more. A look asks for the length of the file and what has
+// its name.
 const followEvery = 50 * time.Millisecond
 
 // Follow reads the records of a journal in order, as [Read] does, and goes on as the file grows, until ctx ends. Any
 // process may write the file, and a run is not disturbed: Follow takes no lock.
 //
-// It gives a record of the kind [CaughtUp], with no other field, each time it has read all that the file holds. Then it
-// waits for more. What it gave before that is what Read gives.
+// It gives a record of the kind [CaughtUp], with no other field, each time it has read all that the file holds. Then
+// it waits for more. What it gave before that is what Read gives.
 //
 // It waits for a file that does not exist yet, and for the rest of a torn line at the end. If the process that wrote
 // the torn line was killed, the run that goes on writes over it, and Follow gives what stands there then.
 //
-// An error ends it: the file was moved, deleted or replaced (what was written until then is read first), it was
-// cut below what was read, it is not a journal, or it is damaged before sound lines.
+// An error ends it: the file was moved, deleted or replaced (what was written until then is read first), it was cut
+// below what was read, it is not a journal, or it is damaged before sound lines.
 func Follow(ctx context.Context, path string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		f := follower{path: path}
@@ -51,18 +85,11 @@ func Follow(ctx context.Context, path string) iter.Seq2[Record, error] {
 				return
 			}
 			caughtUp = true
-			wait(ctx, followEvery)
+			select {
+			case <-time.After(followEvery):
+			case <-ctx.Done():
+			}
 		}
-	}
-}
-
-// wait waits for a time, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
 	}
 }
 
@@ -85,45 +112,29 @@ func (f *follower) close() {
 
 // more gives the records that the file has now and that were not given yet.
 func (f *follower) more(yield func(Record, error) bool) {
-	if there, err := f.open(); !there {
-		if err != nil {
-			yield(Record{}, err)
+	if f.file == nil {
+		var err error
+		if f.file, err = os.Open(f.path); err != nil {
+			f.file = nil
+			if !errors.Is(err, fs.ErrNotExist) {
+				yield(Record{}, err)
+			}
+			return
 		}
-		return
-	}
-	gone := f.gone() // looked at before the rest is read, so that nothing that was written before it is missed
-	ok, err := f.read(yield)
-	if !ok {
-		return
-	}
-	if err = errors.Join(err, gone); err != nil {
-		yield(Record{}, err)
-	}
-}
-
-// open opens the file, and reports whether there is one.
-func (f *follower) open() (there bool, err error) {
-	if f.file != nil {
-		return true, nil
-	}
-	f.file, err = os.Open(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err == nil {
 		f.r = bufio.NewReaderSize(f.file, wal.BufferSize)
 	}
-	return err == nil, err
+	gone := f.gone() // looked at before the rest is read, so that nothing that was written before it is missed
+	if ok, err := f.read(yield); ok && errors.Join(err, gone) != nil {
+		yield(Record{}, errors.Join(err, gone))
+	}
 }
 
 // gone returns an error if the file does not have its name any more.
 func (f *follower) gone() error {
 	named, err := os.Stat(f.path)
-	if err == nil {
-		var mine fs.FileInfo
-		if mine, err = f.file.Stat(); err == nil && !os.SameFile(named, mine) {
-			err = errors.New("another file has its name")
-		}
+	mine, bad := f.file.Stat()
+	if err = errors.Join(err, bad); err == nil && !os.SameFile(named, mine) {
+		err = errors.New("another file has its name")
 	}
 	if err != nil {
 		return fmt.Errorf("it was moved, deleted or replaced while it was followed: %w", err)

@@ -2,9 +2,15 @@ package record
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/books"
@@ -42,23 +48,13 @@ const (
 	Pause  Kind = "pause"  // it ended, and can go on
 )
 
-// decision reports whether replay makes records of this kind again and compares them. A raise is not one: whether
-// a limit is raised is decided by whoever starts the run, and not by the run.
-func (k Kind) decision() bool {
-	switch k {
-	case Run, Draw, Report, Stop:
-		return true
-	}
-	return false
-}
+// decision reports whether replay makes records of this kind again and compares them. A raise is not one: whether a
+// limit is raised is decided by whoever starts the run, and not by the run.
+func (k Kind) decision() bool { return slices.Contains([]Kind{Run, Draw, Report, Stop}, k) }
 
 // effect reports whether records of this kind say how a call, an evaluation or a session ended.
 func (k Kind) effect() bool {
-	switch k {
-	case Completion, Failure, Refusal, Evaluation, Tuning, Session:
-		return true
-	}
-	return false
+	return slices.Contains([]Kind{Completion, Failure, Refusal, Evaluation, Tuning, Session}, k)
 }
 
 // A Record is one line of a journal. Fields that a kind does not have are zero.
@@ -90,7 +86,7 @@ type Record struct {
 	Program   string        `json:"program,omitempty"` // evaluation, child, start, session: the program's key
 	Result    *eval.Result  `json:"result,omitempty"`  // evaluation, tuning
 	Took      time.Duration `json:"took_ns,omitempty"` // evaluation, tuning
-	// the calls that the evaluation or the session made, or the model of the call
+	// the calls that the evaluation or the session made; in earlier versions also the model of the call
 	Asked  []Asked  `json:"asked,omitempty"`
 	Scored []Scored `json:"scored,omitempty"` // session: the evaluations that it asked for
 	Notes  []string `json:"notes,omitempty"`  // session: its transcript
@@ -163,19 +159,14 @@ type Scored struct {
 
 // Whole returns the key.
 func (s Scored) Whole() (key Key, err error) {
-	b, err := hex.DecodeString(s.Key)
-	if err == nil && len(b) != len(key) {
-		err = fmt.Errorf("%d bytes in place of %d", len(b), len(key))
+	if b, err := hex.DecodeString(s.Key); err != nil || copy(key[:], b) != len(key) || len(b) != len(key) {
+		return key, fmt.Errorf("journal: an evaluation of a session: %q is no whole key", s.Key)
 	}
-	if err != nil {
-		return key, fmt.Errorf("journal: the key of an evaluation of a session: %w", err)
-	}
-	copy(key[:], b)
 	return key, nil
 }
 
-// compare returns an error that says in what the decision now differs from r, which an earlier incarnation made
-// in its place.
+// compare returns an error that says in what the decision now differs from r, which an earlier incarnation made in
+// its place.
 func (r Record) compare(now Record) error {
 	if r.Kind == Run && now.Kind == Run {
 		return compare(r.Index, r.Fingerprint, now.Fingerprint)
@@ -186,8 +177,26 @@ func (r Record) compare(now Record) error {
 	return nil
 }
 
-// what describes a decision in words. Two decisions are equal if their words are. Times and other fields that
-// replay cannot repeat are left out.
+// compare returns an error that says in which fields the fingerprint now differs from then, which stands in the
+// record of this number.
+func compare(record int, then, now map[string]string) error {
+	both := maps.Collect(maps.All(then))
+	maps.Copy(both, now)
+	var fields []string
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		if then[name] != now[name] {
+			fields = append(fields, fmt.Sprintf("%s is %q, this run's %q", name, then[name], now[name]))
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: record %d: %s: put that back, or begin anew with another journal",
+		ErrDiverged, record, strings.Join(fields, "; "))
+}
+
+// what describes a decision in words. Two decisions are equal if their words are. Times and other fields that replay
+// cannot repeat are left out.
 func (r Record) what() string {
 	switch r.Kind {
 	case Draw:
@@ -200,30 +209,22 @@ func (r Record) what() string {
 	return string(r.Kind)
 }
 
-// decode reads a record's object.
-func decode(object []byte) (*Record, error) {
-	r := new(Record)
-	if s := (scan{b: object}); !s.record(r) {
-		var err error
-		if r, err = unmarshal(object); err != nil {
-			return r, err
-		}
-	}
-	r.shorten()
-	return r, r.complete()
-}
+// likeV1 makes go-json-experiment read what encoding/json wrote: durations are numbers.
+var likeV1 = json.JoinOptions(jsonv1.FormatDurationAsNano(true), jsontext.AllowInvalidUTF8(true),
+	jsontext.AllowDuplicateNames(true))
 
-// unmarshal reads a record in any form.
-func unmarshal(object []byte) (*Record, error) {
+// decode reads a record's object. encoding/json takes several times as long.
+func decode(object []byte) (*Record, error) {
 	var r struct {
 		I int `json:"i"`
 		Record
 	}
-	if err := json.Unmarshal(object, &r); err != nil {
+	if err := json.Unmarshal(object, &r, likeV1); err != nil {
 		return new(Record), fmt.Errorf("journal: a record: %w", err)
 	}
 	r.Index = r.I
-	return &r.Record, nil
+	r.shorten()
+	return &r.Record, r.complete()
 }
 
 // shorten cuts keys to the length that they have in a file of now, so that those of all files compare.
@@ -236,8 +237,8 @@ func (r *Record) shorten() {
 	}
 }
 
-// complete returns an error if the record lacks a field that its kind needs. The checksum of a line does not
-// exclude that: a journal may have been written by another version, or by hand.
+// complete returns an error if the record lacks a field that its kind needs. The checksum of a line does not exclude
+// that: a journal may have been written by another version, or by hand.
 func (r *Record) complete() error {
 	var missing bool
 	switch r.Kind {

@@ -12,9 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
 )
@@ -22,7 +19,7 @@ import (
 // A Session is what one child is made in, if a brief's Make makes it: the inside of evolve's Work. Its methods are
 // safe for concurrent use.
 type Session struct {
-	step   *Step   // of its own, within that of the child; nil where nothing is recorded
+	step   *Step   // of its own, within that of the child
 	llm    llm.LLM // that the child would be asked of
 	task   eval.Evaluator
 	sample int // that the child is scored by
@@ -36,21 +33,24 @@ type Session struct {
 	size  int // of the notes, in bytes
 }
 
-// A Turn has sessions set calls aside in order: After is closed when the one before has, and Done is called when this one
-// has, or has asked for something without.
+// A Turn has sessions set calls aside in order: After is closed when the one before has, and Done is called when this
+// one has, or has asked for something without.
 type Turn struct {
 	After <-chan struct{}
 	Done  func()
 }
 
-// Session begins a session for a child, whose IDs count from 1 in its arm.
+// Session begins a session for a child, whose IDs count from 1 in its arm. One of an arm that is stepped by hand has
+// the run for itself.
 func (s *Step) Session(child int, model llm.LLM, e eval.Evaluator, sample int, turn Turn) *Session {
 	w := &Session{llm: model, task: e, sample: sample, turn: turn}
 	if s == nil {
-		return w
+		free := NewLedger(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1}, Amounts{})
+		s = &Step{Run: &Run{TuneEvaluations: math.MaxInt, Ledger: free, Programs: NewPrograms()},
+			Over: func() bool { return false }, Failing: &Streak{}}
 	}
 	w.step = s.inside(child)
-	w.step.grant = &ledger.Grant{}
+	w.step.grant = &Grant{}
 	if s.Journal != nil {
 		// "" stands for a name that sessions no longer have, so that earlier journals still fit.
 		w.id = s.Journal.Claim(record.KeyOf("session", fmt.Sprint(s.Journal.Runs()), fmt.Sprint(s.Pull), "",
@@ -73,20 +73,15 @@ func (w *Session) Ask(ctx context.Context, kind string, l llm.LLM, req llm.Reque
 	}
 	w.use()
 	reply, err := w.step.Ask(ctx, kind, l, req)
-	if w.step != nil {
-		w.answered(reply.Attempts)
-	}
+	w.answered(reply.Attempts)
 	return reply, err
 }
 
 // answered counts a call that the child's score waits for. One is the child's own, which a run expects anyway.
 func (w *Session) answered(attempts []llm.Attempt) {
-	if !ledger.Answered(attempts) {
-		return
-	}
 	w.mu.Lock()
 	first := !w.asked
-	w.asked = true
+	w.asked = w.asked || Answered(attempts)
 	w.mu.Unlock()
 	if !first {
 		w.step.Judged(attempts)
@@ -108,14 +103,10 @@ func (w *Session) Tune(ctx context.Context, e eval.Evaluator, program string) (e
 	return w.step.Tune(ctx, e, program)
 }
 
-// Reserve sets n calls of the budget aside for the session, or as many as are left, and returns how many. Sessions of a
-// step are served in order of index.
+// Reserve sets n calls of the budget aside for the session, or as many as are left, and returns how many. Sessions of
+// a step are served in order of index.
 func (w *Session) Reserve(ctx context.Context, n int) (int, error) {
-	t := w.step
-	if t == nil {
-		return n, nil
-	}
-	drain := llm.TraceOf(ctx).Drain
+	t, drain := w.step, llm.TraceOf(ctx).Drain
 	select {
 	case <-w.turn.After:
 	case <-drain:
@@ -126,22 +117,24 @@ func (w *Session) Reserve(ctx context.Context, n int) (int, error) {
 	text, err := w.remember(ctx, "calls", func(ctx context.Context) (string, error) {
 		live = true
 		granted, err := t.Ledger.Grant(ctx, drain, t.grant, n)
-		if limit, refused := fault.Refusal(err); refused && limit != "" {
+		if limit := refusedBy(err); limit != "" {
 			return limit, nil // stands for good, as a refused call does
 		}
 		return fmt.Sprint(granted), err
 	})
-	if _, bad := strconv.Atoi(text); bad != nil && err == nil {
-		err = &fault.Refused{Limit: text}
+	if err == nil {
+		if n, err = strconv.Atoi(text); err != nil {
+			err = &Refused{Limit: text}
+		}
 	}
 	if err != nil {
 		t.noteError(err)
 		return 0, err
 	}
-	if n, err = strconv.Atoi(text); err == nil && !live {
+	if !live {
 		t.Ledger.Again(t.grant, n)
 	}
-	return n, err
+	return n, nil
 }
 
 // Remember returns what make returns, or what the journal has of an earlier incarnation.
@@ -153,30 +146,29 @@ func (w *Session) Remember(ctx context.Context, what string, make func(context.C
 }
 
 func (w *Session) remember(ctx context.Context, what string, make func(context.Context) (string, error)) (
-	string, error) {
+	text string, err error) {
 
 	t := w.step
-	if t == nil || t.Journal == nil {
+	if t.Journal == nil {
 		return make(ctx)
 	}
 	id := t.Journal.Claim(record.KeyOf("remembered", t.session, what))
-	r, err := t.Journal.Recall(id, true)
-	if err == nil && r == nil && !t.Past.Ended {
-		err = t.awaitLive(ctx)
-	}
-	switch {
-	case err != nil:
-		t.noteError(err)
-		return "", err
-	case r != nil:
+	r, _, err := t.Journal.Recall(id, true)
+	if r != nil && err == nil {
 		return r.Text, nil
 	}
-	text, err := make(ctx)
+	if err == nil && !t.Past.Ended {
+		err = t.awaitLive(ctx)
+	}
 	if err != nil {
+		t.noteError(err)
+		return "", err
+	}
+	if text, err = make(ctx); err != nil {
 		return "", err
 	}
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
-	if err := t.Journal.Write(id, record.Record{Kind: record.Session, Text: text}); err != nil {
+	if err = t.Journal.Write(id, record.Record{Kind: record.Session, Text: text}); err != nil {
 		t.noteError(err)
 		return "", err
 	}
@@ -209,42 +201,6 @@ func (w *Session) use() {
 	w.used = true
 }
 
-// Do returns how the session ended: from the journal, or else made now and recorded. recalled says which.
-func (w *Session) Do(ctx context.Context, make func(context.Context) (string, error)) (
-	program string, recalled bool, err error) {
-
-	if program, recalled, err = w.recall(ctx); recalled || err != nil {
-		return program, recalled, err
-	}
-	if w.step != nil {
-		defer func() { w.step.Ledger.GiveBack(w.step.grant, math.MaxInt) }()
-	}
-	program, err = make(w.within(ctx))
-	program = strings.ToValidUTF8(program, string(utf8.RuneError)) // as a journal keeps it
-	if w.step == nil {
-		return program, false, err
-	}
-	if cut := w.cut(ctx, err); cut != nil {
-		return "", false, cut
-	}
-	limit := w.limit()
-	err = refusedBy(limit, err)
-	if w.Spent() && w.step.Journal != nil {
-		if bad := w.record(program, limit, err); bad != nil {
-			w.step.noteError(bad)
-			return "", false, bad
-		}
-	}
-	return program, false, err
-}
-
-// within returns ctx for the session, in which llm.Ask is its Ask.
-func (w *Session) within(ctx context.Context) context.Context {
-	return llm.WithTrace(ctx, &llm.Trace{Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
-		return w.Ask(ctx, "other", l, req)
-	}})
-}
-
 // Spent reports whether the session paid for anything, or could have.
 func (w *Session) Spent() bool {
 	w.mu.Lock()
@@ -252,19 +208,40 @@ func (w *Session) Spent() bool {
 	return w.used
 }
 
-// limit returns the field of the budget that left no room for something that the session asked for.
-func (w *Session) limit() string {
-	w.step.mu.Lock()
-	defer w.step.mu.Unlock()
-	return w.step.account.Limit
+// Do returns how the session ended: from the journal, or else made now and recorded. recalled says which.
+func (w *Session) Do(ctx context.Context, make func(context.Context) (string, error)) (
+	program string, recalled bool, err error) {
+
+	if program, recalled, err = w.recall(ctx); recalled || err != nil {
+		return program, recalled, err
+	}
+	s := w.step
+	defer func() { s.Ledger.GiveBack(s.grant, math.MaxInt) }()
+	program, err = make(llm.WithTrace(ctx, &llm.Trace{
+		Ask: func(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+			return w.Ask(ctx, "other", l, req)
+		}}))
+	program = strings.ToValidUTF8(program, string(utf8.RuneError)) // as a journal keeps it
+	if cut := w.cut(ctx, err); cut != nil {
+		return "", false, cut
+	}
+	limit := s.Account().Limit
+	err = alsoRefused(limit, err)
+	if w.Spent() && s.Journal != nil {
+		if bad := w.record(program, limit, err); bad != nil {
+			s.noteError(bad)
+			return "", false, bad
+		}
+	}
+	return program, false, err
 }
 
-// refusedBy returns the error of a session that failed after the budget had refused it something: it says so too.
-func refusedBy(limit string, err error) error {
+// alsoRefused returns the error of a session that failed after the budget had refused it something: it says so too.
+func alsoRefused(limit string, err error) error {
 	if err == nil || limit == "" {
 		return err
 	}
-	return &fault.Abandoned{Then: err, Now: &fault.Refused{Limit: limit}}
+	return &Abandoned{Then: err, Now: &Refused{Limit: limit}}
 }
 
 // cut returns why the session does not stand, nil if it does. One that swallowed the end of the run returns less than
@@ -274,13 +251,13 @@ func (w *Session) cut(ctx context.Context, err error) error {
 	s.mu.Lock()
 	cut, bad := s.account.Cut, errors.Join(s.account.Fatal, s.doom)
 	s.mu.Unlock()
-	limit, refused := fault.Refusal(err)
+	limit, refused := Refusal(err)
 	switch {
 	case bad != nil:
 		return bad
 	case ctx.Err() != nil:
 		return fmt.Errorf("evolve: a session: %w", context.Cause(ctx))
-	case err != nil && (refused && limit == "" || fault.Fatal(err)):
+	case err != nil && (refused && limit == "" || Fatal(err)):
 		return err
 	case cut:
 		return fmt.Errorf("evolve: a session was cut short: %w", llm.ErrDraining)
@@ -289,31 +266,30 @@ func (w *Session) cut(ctx context.Context, err error) error {
 }
 
 // record writes how the session ended, on disk when it returns.
-func (w *Session) record(program, limit string, err error) error {
+func (w *Session) record(program, limit string, err error) (bad error) {
 	s := w.step
+	r := record.Record{Kind: record.Session, Pull: &s.Pull, Error: llm.NewErrorRecord(err), Limit: limit}
 	s.mu.Lock()
-	r := record.Record{Kind: record.Session, Pull: &s.Pull, Error: llm.NewErrorRecord(err), Limit: limit,
-		Asked: s.asked.Told(), Scored: slices.Clone(s.effects)}
+	r.Asked, r.Scored = slices.Clone(s.asked), slices.Clone(s.effects)
 	s.mu.Unlock()
 	w.mu.Lock()
 	r.Notes = w.notes
 	w.mu.Unlock()
 	if program != "" {
-		var bad error
-		if r.Program, bad = w.step.Journal.WriteProgram(program); bad != nil {
+		if r.Program, bad = s.Journal.WriteProgram(program); bad != nil {
 			return bad
 		}
 	}
-	return w.step.Journal.Write(w.id, r)
+	return s.Journal.Write(w.id, r)
 }
 
 // recall returns how the session ended in an earlier incarnation, and notes what it asked for and evaluated.
 func (w *Session) recall(ctx context.Context) (program string, recalled bool, err error) {
 	t := w.step
-	if t == nil || t.Journal == nil {
+	if t.Journal == nil {
 		return "", false, nil
 	}
-	r, err := t.Journal.Recall(w.id, t.Past.Ended)
+	r, _, err := t.Journal.Recall(w.id, t.Past.Ended)
 	if r == nil || err != nil {
 		return "", false, err
 	}
@@ -323,36 +299,26 @@ func (w *Session) recall(ctx context.Context) (program string, recalled bool, er
 			return "", false, err
 		}
 	}
-	for _, of := range r.Asked {
-		if err := w.recallCall(ctx, of); err != nil {
-			return "", false, err
-		}
+	t.arrears.RLock()
+	made, err := t.recallAsked(r.Asked)
+	t.arrears.RUnlock()
+	for _, c := range made {
+		c.Child = t.child
+		t.noteCalls(c)
+		t.silence.Hear(c.Attempts)
+		llm.TraceOf(ctx).Ended(c.Attempts)
+		w.answered(c.Attempts)
 	}
 	for _, of := range r.Scored {
-		if err := t.recallScored(ctx, of); err != nil {
-			return "", false, err
+		if err == nil {
+			err = t.recallScored(ctx, of)
 		}
 	}
-	if r.Limit != "" {
-		t.noteError(&fault.Refused{Limit: r.Limit})
-	}
-	return program, true, refusedBy(r.Limit, r.Error.Err())
-}
-
-// recallCall notes a call of the session that is not made again, with those that its model made.
-func (w *Session) recallCall(ctx context.Context, of record.Asked) error {
-	t, asked := w.step, &memory.Asked{}
-	t.arrears.RLock()
-	err := t.recallAsked(asked, []record.Asked{of})
-	t.arrears.RUnlock()
 	if err != nil {
-		return err
+		return "", false, err
 	}
-	t.noteCalls(asked.CallsFor(t.child))
-	if made := asked.Calls(); len(made) > 0 { // the first is the call itself
-		t.silence.Hear(made[0].Attempts)
-		llm.TraceOf(ctx).Ended(made[0].Attempts)
-		w.answered(made[0].Attempts)
+	if r.Limit != "" {
+		t.noteError(&Refused{Limit: r.Limit})
 	}
-	return nil
+	return program, true, alsoRefused(r.Limit, r.Error.Err())
 }

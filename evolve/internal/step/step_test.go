@@ -9,20 +9,17 @@ import (
 	"time"
 
 	"github.com/evoalloc/evoalloc/eval"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
-	"github.com/evoalloc/evoalloc/evolve/internal/memory"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
 // begin returns a step of a run without a journal, in which passed says which limit amounts would pass.
-func begin(passed func(ledger.Amounts) string) *Step {
-	return &Step{Run: &Run{Ledger: ledger.New(ledger.Limits{Passed: passed, Stalls: -1}, ledger.Amounts{}),
-		Programs: memory.New()},
-		Over: func() bool { return false }, Failing: &fault.Streak{}}
+func begin(passed func(Amounts) string) *Step {
+	return &Step{Run: &Run{Ledger: NewLedger(Limits{Passed: passed, Stalls: -1}, Amounts{}),
+		Programs: NewPrograms()},
+		Over: func() bool { return false }, Failing: &Streak{}}
 }
 
-func free(ledger.Amounts) string { return "" }
+func free(Amounts) string { return "" }
 
 var answering = llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: "yes", Attempts: []llm.Attempt{{Status: llm.OK}}}, nil
@@ -68,7 +65,7 @@ func TestStepOfASession(t *testing.T) {
 // Of the limits that left no room the first by name is noted, whichever came first.
 func TestLimitThatIsNoted(t *testing.T) {
 	limit := ""
-	s := begin(func(ledger.Amounts) string { return limit })
+	s := begin(func(Amounts) string { return limit })
 	for _, limit = range []string{"Tokens", "Money", "Stalls"} {
 		if _, err := s.Ask(t.Context(), "judge", answering, llm.Request{}); err == nil {
 			t.Errorf("%s has room", limit)
@@ -87,7 +84,7 @@ func TestStepsDrain(t *testing.T) {
 		reason string
 	}{
 		{errors.New("an archive is broken"), true, "of the search"},
-		{&fault.Evaluation{Why: errors.New("the interpreter is gone")}, false, "of the evaluator"},
+		{&EvaluationError{Why: errors.New("the interpreter is gone")}, false, "of the evaluator"},
 	} {
 		s, made := begin(free), 0
 		s.Drain(tt.fault)
@@ -123,7 +120,7 @@ func TestByHand(t *testing.T) {
 // What is booked when an attempt ends is as plausible as what the reply says of it, and it is not booked twice.
 func TestAttemptsAreCleanWhenTheyEnd(t *testing.T) {
 	s := begin(free)
-	s.Ledger.Prices = ledger.Prices{{Key: "m", ActiveParams: 1}}
+	s.Ledger.Prices = Prices{{Key: "m", ActiveParams: 1}}
 	long := strings.Repeat("x ", 1<<16)
 	model := llm.Func(func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
 		trace := llm.TraceOf(ctx)
@@ -138,7 +135,7 @@ func TestAttemptsAreCleanWhenTheyEnd(t *testing.T) {
 	if err == nil || len(reply.Attempts) != 1 {
 		t.Fatalf("%+v, %v", reply, err)
 	}
-	if spent, reserved := s.Ledger.Sums(); spent.FLOPs != 2<<30 || reserved != (ledger.Amounts{}) {
+	if spent, reserved := s.Ledger.Sums(); spent.FLOPs != 2<<30 || reserved != (Amounts{}) {
 		t.Errorf("spent %+v, set aside %+v", spent, reserved)
 	}
 }

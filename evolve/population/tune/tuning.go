@@ -13,7 +13,7 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
+	"github.com/evoalloc/evoalloc/evolve/internal/step"
 	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
@@ -112,7 +112,7 @@ func (t *tuning) cost(ctx context.Context, points [][]float64) (costs []float64,
 	wg.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range fresh {
 		wg.Go(func() error {
-			bad := fault.Guard("the tune evaluator's Evaluate", func() { results[i], errs[i] = t.score(ctx, p) })
+			bad := step.Guard("the tune evaluator's Evaluate", func() { results[i], errs[i] = t.score(ctx, p) })
 			errs[i] = cmp.Or(bad, errs[i])
 			return nil
 		})

@@ -1,4 +1,4 @@
-package waits
+package step
 
 import (
 	"context"

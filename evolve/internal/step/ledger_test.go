@@ -1,14 +1,14 @@
-package ledger
+package step
 
 import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -31,7 +31,7 @@ func TestUnsentCostsNothing(t *testing.T) {
 
 // What is set aside is 0 when nothing is under way, and never less, whatever fractions add up to.
 func TestReservedIsNotNegative(t *testing.T) {
-	l := New(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1}, Amounts{})
+	l := NewLedger(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1}, Amounts{})
 	a := []float64{0.1, 0.2, 0.3, 1e-7}
 	for _, m := range a {
 		if err := l.Reserve(t.Context(), nil, Amounts{Calls: 1, Money: m}); err != nil {
@@ -54,7 +54,7 @@ func TestReservedIsNotNegative(t *testing.T) {
 
 // atMost returns a Ledger with so many calls.
 func atMost(calls, stalls int) *Ledger {
-	return New(Limits{Stalls: stalls, Passed: func(a Amounts) string {
+	return NewLedger(Limits{Stalls: stalls, Passed: func(a Amounts) string {
 		if a.Calls > calls {
 			return "Calls"
 		}
@@ -63,7 +63,7 @@ func atMost(calls, stalls int) *Ledger {
 }
 
 func refusal(err error) string {
-	limit, _ := fault.Refusal(err)
+	limit, _ := Refusal(err)
 	return limit
 }
 
@@ -119,7 +119,7 @@ var (
 // A call passes through the states of its table: what is set aside and what is booked in each.
 func TestStatesOfACall(t *testing.T) {
 	l := atMost(5, -1)
-	c := l.Call(llm.Request{}, false, nil)
+	c := l.Call(llm.Request{}, nil)
 	look := func(state string, reserved, spent int) {
 		t.Helper()
 		if s, r := l.Sums(); r.Calls != reserved || s.Calls != spent {
@@ -152,9 +152,9 @@ func TestStatesOfACall(t *testing.T) {
 
 // What is recalled is not booked twice: all of a call, or only the attempts of one that was given up.
 func TestRecalledCalls(t *testing.T) {
-	l := New(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1, Prices: llm.Models()[:1]}, Amounts{})
+	l := NewLedger(Limits{Passed: func(Amounts) string { return "" }, Stalls: -1, Prices: llm.Models()[:1]}, Amounts{})
 	answer := []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{CompletionTokens: 7}}}
-	whole, abandoned := l.Call(llm.Request{}, false, nil), l.Call(llm.Request{}, false, nil)
+	whole, abandoned := l.Call(llm.Request{}, nil), l.Call(llm.Request{}, nil)
 	whole.Booked()
 	abandoned.AttemptsBooked()
 	whole.Settle(answer)
@@ -167,15 +167,41 @@ func TestRecalledCalls(t *testing.T) {
 	}
 }
 
-// A call that another one waits for is admitted at once or refused, since it would wait for the room of that other.
-func TestInnerCallsNeverWait(t *testing.T) {
-	l := atMost(1, -1)
-	outer := l.Call(llm.Request{}, false, nil)
-	if err := outer.Begin(t.Context(), nil, ""); err != nil {
-		t.Fatal(err)
+// What a call's model asks is admitted at once or refused, since it would wait for the room of its own call. Its attempts
+// are the call's: they are charged by their own size, and count as no call.
+func TestModelsThatAskNeverWait(t *testing.T) {
+	l := NewLedger(Limits{Stalls: -1, Prices: Prices{{Key: "m", MaxTokens: 100}}, Passed: func(a Amounts) string {
+		if a.Tokens > 1300 {
+			return "Tokens"
+		}
+		return ""
+	}}, Amounts{})
+	outer := l.Call(llm.Request{}, nil)
+	long := llm.Request{Messages: []llm.Message{{Content: strings.Repeat("x", 700)}}}
+	inner, second := outer.Inner(long), outer.Inner(long)
+	for _, c := range []*CallBooks{outer, inner} {
+		if err := c.Begin(t.Context(), nil, "m"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := l.Call(llm.Request{}, true, nil).Begin(t.Context(), nil, ""); refusal(err) != "Calls" {
-		t.Errorf("an inner call beside one that takes all the room: %v", err)
+	if err := second.Begin(t.Context(), nil, "m"); refusal(err) != "Tokens" {
+		t.Errorf("beside its call, which would wait for it: %v", err)
+	}
+	if err := outer.Begin(t.Context(), nil, "m"); err != nil || outer.Prompt() < 700 {
+		t.Errorf("a second attempt of the call: %v, and its longest prompt has %d tokens", err, outer.Prompt())
+	}
+	plan := []llm.Attempt{{Status: llm.OK, Latency: 1}}
+	inner.Ended(plan)
+	inner.Settle(plan)
+	if got := outer.Untold(nil); len(got) != 1 || got[0].Latency != 1 {
+		t.Errorf("the call does not have what its model asked: %+v", got)
+	}
+	answer := []llm.Attempt{{Status: llm.OK, Latency: 2}}
+	outer.Ended(answer)
+	outer.Ended(nil)
+	outer.Settle(append(outer.Untold(answer), answer...))
+	if s, r := l.Sums(); s.Calls != 1 || s.Tokens < 900 || r != (Amounts{}) {
+		t.Errorf("spent %+v, set aside %+v", s, r)
 	}
 }
 
@@ -183,7 +209,7 @@ func TestInnerCallsNeverWait(t *testing.T) {
 func TestStallsRefuseAttemptsAlone(t *testing.T) {
 	l := atMost(9, 1)
 	for range 2 {
-		c := l.Call(llm.Request{}, false, nil)
+		c := l.Call(llm.Request{}, nil)
 		if err := c.Begin(t.Context(), nil, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +219,7 @@ func TestStallsRefuseAttemptsAlone(t *testing.T) {
 	if got := l.Observed(); got.Spent.Stalls != 2 || got.StallsAt["a"] != 2 {
 		t.Errorf("%+v, want 2 stalls at a", got)
 	}
-	c := l.Call(llm.Request{}, false, nil)
+	c := l.Call(llm.Request{}, nil)
 	if err := c.Begin(t.Context(), nil, ""); refusal(err) != "Stalls" || c.Full() != "Stalls" {
 		t.Errorf("an attempt after 2 stalls of 1: %v", err)
 	}
@@ -207,7 +233,7 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 	request := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}}
 	models := Prices{{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
 		{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}}}
-	l := New(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
+	l := NewLedger(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
 		if a.Money > 50 {
 			return "Money"
 		}
@@ -219,7 +245,7 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 		{"another", "Money", "it is charged as the first"},
 		{"cheap", "", "1 of 50"},
 	} {
-		c := l.Call(request, false, nil)
+		c := l.Call(request, nil)
 		if c.Full() != "" {
 			t.Errorf("%s: no room for another attempt at any model: %s", tt.model, c.Full())
 		}
@@ -228,8 +254,8 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 		}
 		c.Settle(nil)
 	}
-	// Of two attempts at once, each gives back its own.
-	c := l.Call(request, false, nil)
+	// Of two attempts at once, which may be at several models, nothing is given back before both have ended.
+	c := l.Call(request, nil)
 	for _, model := range []string{"cheap", "cheap"} {
 		if err := c.Begin(t.Context(), nil, model); err != nil {
 			t.Fatal(err)
@@ -237,49 +263,16 @@ func TestCallsSetAsideWhatTheirModelCosts(t *testing.T) {
 	}
 	used := llm.Attempt{Status: llm.OK, Model: "cheap", Usage: &llm.Usage{CompletionTokens: 50}}
 	c.Ended([]llm.Attempt{used})
-	if spent, reserved := l.Sums(); spent.Money != 0.5 || reserved.Money != 1 || reserved.Calls != 1 {
+	if spent, reserved := l.Sums(); spent.Money != 0.5 || reserved.Money != 2 || reserved.Calls != 1 {
 		t.Errorf("after one of two: spent %v, set aside %v", spent, reserved)
 	}
 	c.Ended(nil)
-	c.Settle([]llm.Attempt{used})
-	if spent, reserved := l.Sums(); spent.Money != 0.5 || reserved != (Amounts{}) || spent.Calls != 1 {
-		t.Errorf("at the end: spent %v, set aside %v", spent, reserved)
+	if spent, reserved := l.Sums(); spent.Money != 0.5 || reserved != (Amounts{Calls: 1}) {
+		t.Errorf("after both: spent %v, set aside %v", spent, reserved)
 	}
-}
-
-// Where attempts at several models are under way and it is not known which one ended, nothing is given back too early.
-func TestAttemptsAtSeveralModels(t *testing.T) {
-	models := Prices{{Key: "dear", MaxTokens: 100, Price: &llm.Price{Completion: 1e6}},
-		{Key: "cheap", MaxTokens: 100, Price: &llm.Price{Completion: 1e4}}}
-	l := New(Limits{Stalls: -1, Prices: models, Passed: func(Amounts) string { return "" }}, Amounts{})
-	for _, tt := range []struct {
-		ended    []llm.Attempt
-		reserved float64
-		reason   string
-	}{
-		{[]llm.Attempt{{Status: llm.Failed, Model: "dear"}}, 1, "the dear one ended"},
-		{[]llm.Attempt{{Status: llm.Failed, Model: "cheap"}}, 100, "the cheap one ended"},
-		{nil, 101, "one of them was canceled before it was sent"},
-	} {
-		c := l.Call(llm.Request{}, false, nil)
-		for _, model := range []string{"dear", "cheap"} {
-			if err := c.Begin(t.Context(), nil, model); err != nil {
-				t.Fatal(err)
-			}
-		}
-		c.Ended(tt.ended)
-		if _, reserved := l.Sums(); reserved.Money != tt.reserved {
-			t.Errorf("%s: %v is set aside, want %v", tt.reason, reserved.Money, tt.reserved)
-		}
-		c.Ended([]llm.Attempt{{Status: llm.Failed}})
-		if _, reserved := l.Sums(); reserved != (Amounts{}) {
-			t.Errorf("%s: with none under way %v is set aside, for which another attempt would wait for ever", tt.reason,
-				reserved)
-		}
-		c.Settle(nil)
-		if _, reserved := l.Sums(); reserved != (Amounts{}) {
-			t.Errorf("%s: at the end %v is set aside", tt.reason, reserved)
-		}
+	c.Settle([]llm.Attempt{used})
+	if spent, reserved := l.Sums(); reserved != (Amounts{}) || spent.Calls != 1 {
+		t.Errorf("at the end: spent %v, set aside %v", spent, reserved)
 	}
 }
 
@@ -292,7 +285,7 @@ func TestCapsThatNoModelHas(t *testing.T) {
 		"FLOPs":  func(a Amounts) bool { return a.FLOPs > 1e12 },
 		"Money":  func(a Amounts) bool { return a.Money > 10 },
 	} {
-		l := New(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
+		l := NewLedger(Limits{Stalls: -1, Prices: models, Passed: func(a Amounts) string {
 			if passes(a) {
 				return limit
 			}
@@ -300,7 +293,7 @@ func TestCapsThatNoModelHas(t *testing.T) {
 		}}, Amounts{})
 		for _, most := range []int{math.MaxInt, math.MaxInt - 50, math.MaxInt / 2, 1 << 40, math.MinInt, -1 << 40} {
 			req := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "hello"}}, MaxTokens: &most}
-			c := l.Call(req, false, nil)
+			c := l.Call(req, nil)
 			refused := refusal(c.Begin(t.Context(), nil, "m")) == limit
 			_, reserved := l.Sums()
 			if refused != (most > 0) || reserved.Tokens < 0 || reserved.FLOPs < 0 || reserved.Money < 0 ||

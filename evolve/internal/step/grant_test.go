@@ -1,4 +1,4 @@
-package ledger
+package step
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/fault"
 	"github.com/evoalloc/evoalloc/llm"
 )
 
@@ -16,7 +15,7 @@ func TestGrants(t *testing.T) {
 		l, ctx := atMost(5, -1), context.Background()
 		call := func(g *Grant) {
 			t.Helper()
-			c := l.Call(llm.Request{}, false, g)
+			c := l.Call(llm.Request{}, g)
 			if err := c.Begin(ctx, nil, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +47,7 @@ func TestGrants(t *testing.T) {
 		}
 		l.GiveBack(&second, 4)
 		_, err := l.Grant(ctx, nil, &third, 4)
-		if limit, refused := fault.Refusal(err); !refused || limit != "Calls" {
+		if limit, refused := Refusal(err); !refused || limit != "Calls" {
 			t.Errorf("a session when nothing is left: %v", err)
 		}
 		if s, r := l.Sums(); s.Calls != 5 || r.Calls != 0 {
@@ -65,7 +64,7 @@ func TestGrantBesideArrears(t *testing.T) {
 		l.Again(&g, 8)
 		l.Book(Size{}, []llm.Attempt{{Status: llm.OK}})
 		for range 7 {
-			c := l.Call(llm.Request{}, false, &g)
+			c := l.Call(llm.Request{}, &g)
 			if err := c.Begin(t.Context(), nil, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +85,7 @@ func TestCallsBesideGrants(t *testing.T) {
 		if n, err := l.Grant(t.Context(), nil, &g, 3); n != 3 || err != nil {
 			t.Fatal(n, err)
 		}
-		c := l.Call(llm.Request{}, false, nil)
+		c := l.Call(llm.Request{}, nil)
 		if err := c.Begin(t.Context(), nil, ""); !errors.Is(err, ErrGranted) {
 			t.Fatalf("beside a session that has all calls: %v", err)
 		}

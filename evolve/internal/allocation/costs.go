@@ -1,10 +1,9 @@
-// Package costs learns what a call of each arm costs, so that a policy can compare gains by it.
-package costs
+package allocation
 
 import (
 	"math"
 
-	"github.com/evoalloc/evoalloc/evolve/internal/ledger"
+	"github.com/evoalloc/evoalloc/evolve/books"
 )
 
 const (
@@ -23,21 +22,21 @@ const (
 // A Learner holds what the pulls of each arm came to. One goroutine owns it.
 type Learner struct {
 	arms  []spent
-	spent ledger.Amounts // of all pulls, also those that taught nothing
+	spent books.Amounts // of all pulls, also those that taught nothing
 }
 
 // A spent is what so many calls came to.
 type spent struct {
 	calls int
-	came  ledger.Amounts
+	came  books.Amounts
 }
 
-// New returns a Learner for so many arms.
-func New(arms int) *Learner { return &Learner{arms: make([]spent, arms)} }
+// NewLearner returns a Learner for so many arms.
+func NewLearner(arms int) *Learner { return &Learner{arms: make([]spent, arms)} }
 
 // Add records that a pull of arm was granted this many calls and spent came. whole reports whether the pull ended by
 // itself. A pull that was cut short, or that brought no answer, counts in the sum of all pulls alone.
-func (l *Learner) Add(arm, calls int, came ledger.Amounts, whole bool) {
+func (l *Learner) Add(arm, calls int, came books.Amounts, whole bool) {
 	l.spent = l.spent.Plus(came)
 	if whole && came.Calls > 0 {
 		l.arms[arm].calls += max(calls, 1)
@@ -46,7 +45,7 @@ func (l *Learner) Add(arm, calls int, came ledger.Amounts, whole bool) {
 }
 
 // Spent returns what all pulls came to.
-func (l *Learner) Spent() ledger.Amounts { return l.spent }
+func (l *Learner) Spent() books.Amounts { return l.spent }
 
 // Costs returns what a call of each arm is expected to cost in a unit, as a multiple of the least, or nil if all are
 // alike. With c = x/n of an arm whose n granted calls came to x, and m the mean of ln c over the arms that have pulls,
@@ -57,58 +56,34 @@ func (l *Learner) Spent() ledger.Amounts { return l.spent }
 // average: where steps so far were sessions of many calls, another arm need not be so. Arms are alike if their ĉ is
 // below twice the least. Their mean call is the unit, and costs 1. A call of another arm costs c in it, and of one
 // without pulls ĉ.
-func (l *Learner) Costs(unit func(ledger.Amounts) float64) []float64 {
-	each := l.each(unit)
-	if each == nil {
-		return nil
-	}
-	sure, lowest := make([]float64, len(each)), math.Inf(1)
-	mean, pulled := 0.0, 0.0
-	for i, c := range each {
-		if l.arms[i].calls > 0 {
-			mean, pulled = mean+math.Log(c), pulled+1
-		}
-	}
-	mean /= pulled
-	for i, c := range each {
-		n := float64(l.arms[i].calls)
-		sure[i] = mean
-		if n > 0 {
-			sure[i] = (n*math.Log(c) + prior*mean) / (n + prior)
-		} else {
-			each[i] = min(math.Exp(mean), few*l.perCall(unit))
-			sure[i] = math.Log(each[i])
-		}
-		lowest = min(lowest, sure[i])
-	}
-	return l.relative(each, func(arm int) bool { return sure[arm] < lowest+math.Log(unlike) })
-}
-
-// perCall returns what a call came to that was made, and not only granted.
-func (l *Learner) perCall(unit func(ledger.Amounts) float64) float64 {
-	var sum, calls float64
+func (l *Learner) Costs(unit func(books.Amounts) float64) []float64 {
+	var sum, granted, made float64
 	for _, a := range l.arms {
-		sum, calls = sum+unit(a.came), calls+float64(a.came.Calls)
-	}
-	return sum / calls
-}
-
-// each returns what a granted call of each arm came to, 0 for one without pulls, and nil if nothing was spent.
-func (l *Learner) each(unit func(ledger.Amounts) float64) []float64 {
-	var sum, calls float64
-	for _, a := range l.arms {
-		sum, calls = sum+unit(a.came), calls+float64(a.calls)
+		sum, granted, made = sum+unit(a.came), granted+float64(a.calls), made+float64(a.came.Calls)
 	}
 	if !(sum > 0) {
 		return nil
 	}
-	each := make([]float64, len(l.arms))
+	each, sure, lowest := make([]float64, len(l.arms)), make([]float64, len(l.arms)), math.Inf(1)
+	mean, pulled := 0.0, 0.0
 	for i, a := range l.arms {
 		if a.calls > 0 {
-			each[i] = max(unit(a.came)/float64(a.calls), least*sum/calls)
+			each[i] = max(unit(a.came)/float64(a.calls), least*sum/granted)
+			mean, pulled = mean+math.Log(each[i]), pulled+1
 		}
 	}
-	return each
+	mean /= pulled
+	for i, a := range l.arms {
+		n := float64(a.calls)
+		if n == 0 {
+			each[i] = min(math.Exp(mean), few*(sum/made))
+			sure[i] = math.Log(each[i])
+		} else {
+			sure[i] = (n*math.Log(each[i]) + prior*mean) / (n + prior)
+		}
+		lowest = min(lowest, sure[i])
+	}
+	return l.relative(each, func(arm int) bool { return sure[arm] < lowest+math.Log(unlike) })
 }
 
 // relative returns costs in calls of the arms that are alike, and nil if all are.

@@ -1,5 +1,4 @@
-// Package resample decides which programs of a noisy search are scored again, and how often.
-package resample
+package step
 
 import (
 	"math"
@@ -27,8 +26,8 @@ type Schedule struct {
 	distances []float64 // of the newest children's scores from the best's, oldest first
 }
 
-// New returns the Schedule of a search that scores so many programs again for each child.
-func New(rate float64) *Schedule { return &Schedule{rate: rate} }
+// NewSchedule returns the Schedule of a search that scores so many programs again for each child.
+func NewSchedule(rate float64) *Schedule { return &Schedule{rate: rate} }
 
 // Begin begins a step of n children: it scores no more programs again than evaluations are set aside for.
 func (s *Schedule) Begin(n int) { s.left = int(math.Ceil(s.rate * float64(n))) }
@@ -59,8 +58,8 @@ func (s *Schedule) Number() int {
 	return s.numbered
 }
 
-// Sample takes in the mean of n more samples of a program with the given stat. With d the distance of the two means and
-// m the samples before, d²·m·n/(m+n) estimates the variance of one sample without bias.
+// Sample takes in the mean of n more samples of a program with the given stat. With d the distance of the two means
+// and m the samples before, d²·m·n/(m+n) estimates the variance of one sample without bias.
 func (s *Schedule) Sample(before Stat, mean float64, n int) {
 	d, m, k := mean-before.Mean, float64(before.N), float64(n)
 	s.squares += d * d * m * k / (m + k)

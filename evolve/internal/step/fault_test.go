@@ -1,4 +1,4 @@
-package fault
+package step
 
 import (
 	"errors"
@@ -24,8 +24,8 @@ func TestMeanings(t *testing.T) {
 		{"no room", &Refused{"Calls"}, "Calls", true, false},
 		{"the run is coming to an end", llm.ErrDraining, "", true, false},
 		{"what a doomed step asks for is asked for again, whatever the fault", &Doomed{&Refused{"Calls"}}, "", true, false},
-		{"a doomed step ends the run with its fault", &Doomed{&Evaluation{why}}, "", true, true},
-		{"evaluation failed", &Evaluation{why}, "", false, true},
+		{"a doomed step ends the run with its fault", &Doomed{&EvaluationError{why}}, "", true, true},
+		{"evaluation failed", &EvaluationError{why}, "", false, true},
 		{"one evaluation is lost", &Lost{why}, "", false, false},
 		{"no call was ever answered", &Unheard{6, why}, "", false, true},
 		{"the journal cannot be written", record.ErrWrite, "", false, true},
@@ -43,7 +43,7 @@ func TestMeanings(t *testing.T) {
 			t.Errorf("%s: ends the run: %v", tt.reason, got)
 		}
 	}
-	if !IsLost(&Lost{why}) || IsLost(&Evaluation{why}) || OfEvaluation(&Lost{why}) {
+	if !IsLost(&Lost{why}) || IsLost(&EvaluationError{why}) || OfEvaluation(&Lost{why}) {
 		t.Error("a lost evaluation and evaluation that fails are taken for each other")
 	}
 	if got := (&Abandoned{why, &Refused{"Money"}}).Error(); got != "why" {

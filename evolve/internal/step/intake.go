@@ -1,5 +1,4 @@
-// Package intake decides in which order the children of a step are begun and taken in.
-package intake
+package step
 
 import (
 	"iter"
@@ -9,11 +8,13 @@ import (
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 )
 
-// A Queue has the children of one step: those to be begun, those under way, and those that have ended and wait to be
-// taken in. Its window bounds those under way or waiting. One goroutine at a time uses it. [New] makes it.
+// A Queue decides in which order the children of a step are begun and taken in. It has those to be begun, those under
+// way, and those that have ended and wait to be taken in. Its window bounds those under way or waiting. One goroutine
+// at a time uses it.
 //
-// A child that has ended and waits for its turn keeps its slot in the window. Otherwise what a brief knows would depend
-// on how many children had ended by then. The result of taking children by index would depend on which child is faster.
+// A child that has ended and waits for its turn keeps its slot in the window. Otherwise what a brief knows would
+// depend on how many children had ended by then. The result of taking children by index would depend on which child
+// is faster.
 type Queue[T any] struct {
 	n, window int
 	byIndex   bool
@@ -24,10 +25,10 @@ type Queue[T any] struct {
 	turn      int // index of the child to be taken in next, by index
 }
 
-// New returns the Queue of n children, with so many under way at once, all if window is 0. By index they are taken
-// in so that nothing depends on which ends first. Otherwise they are taken in as they end, or as repeat says,
+// NewQueue returns the Queue of n children, with so many under way at once, all if window is 0. By index they are
+// taken in so that nothing depends on which ends first. Otherwise they are taken in as they end, or as repeat says,
 // which is the order that a journal holds.
-func New[T any](n, window int, byIndex bool, repeat []int) *Queue[T] {
+func NewQueue[T any](n, window int, byIndex bool, repeat []int) *Queue[T] {
 	if window == 0 {
 		window = n
 	}
@@ -44,8 +45,8 @@ func (q *Queue[T]) Begun() (n int, all bool) { return q.next, q.next >= q.n }
 func (q *Queue[T]) Running() int { return q.running }
 
 // Room reports whether the window has room for one more child. If it has none, beyond says that one is begun all the
-// same, because so many within the window pause before a retry, and decided that the journal does not have that yet. A
-// window never doubles by that: where an endpoint turns every call away, more of them do not help.
+// same, because so many within the window pause before a retry, and decided that the journal does not have that yet.
+// A window never doubles by that: where an endpoint turns every call away, more of them do not help.
 //
 // By index none is begun beyond the window. What a brief knows would depend on which calls were turned away.
 func (q *Queue[T]) Room(paused int) (room, beyond, decided bool) {
@@ -58,10 +59,9 @@ func (q *Queue[T]) Room(paused int) (room, beyond, decided bool) {
 			q.repeat = q.repeat[1:]
 		}
 		return false, beyond, false
-	case q.byIndex || under >= q.window+min(paused, q.window-1):
-		return false, false, false
 	}
-	return false, true, true
+	beyond = !q.byIndex && under < q.window+min(paused, q.window-1)
+	return false, beyond, beyond
 }
 
 // Begin returns the index of the next child, which counts as begun and not as under way.
@@ -99,7 +99,8 @@ func (q *Queue[T]) Next() (child T, known, ok bool) {
 	if known {
 		q.repeat = q.repeat[1:]
 	}
-	q.take(i)
+	delete(q.ended, i)
+	q.turn++
 	return child, known, true
 }
 
@@ -115,18 +116,12 @@ func (q *Queue[T]) Missing() (child int, ok bool) {
 // Rest takes out, by index, the children that still wait for one that was never sent.
 func (q *Queue[T]) Rest() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for i := range q.next {
-			if child, ok := q.ended[i]; ok {
-				q.take(i)
-				if !yield(child) {
-					return
-				}
+		for _, i := range slices.Sorted(maps.Keys(q.ended)) {
+			child := q.ended[i]
+			delete(q.ended, i)
+			if q.turn++; !yield(child) {
+				return
 			}
 		}
 	}
-}
-
-func (q *Queue[T]) take(i int) {
-	delete(q.ended, i)
-	q.turn++
 }

@@ -1,4 +1,4 @@
-package ledger
+package step
 
 import (
 	"cmp"
@@ -8,15 +8,15 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// A Size is what decides how much a request may cost. The journal keeps it for calls that were abandoned, instead
-// of the request.
+// A Size is what decides how much a request may cost. The journal keeps it for calls that were abandoned, instead of
+// the request.
 type Size struct {
 	Prompt    int  // the most tokens that its prompt has
 	MaxTokens *int // its override
 }
 
-// SizeOf returns the Size of req. No tokenizer passes its number of tokens. An estimate that is right on average would
-// be too low for half of the prompts, and then the limit would be passed.
+// SizeOf returns the Size of req. No tokenizer passes its number of tokens. An estimate that is right on average
+// would be too low for half of the prompts, and then the limit would be passed.
 func SizeOf(req llm.Request) Size { return Size{llm.PromptTokens(req), req.MaxTokens} }
 
 // charged reports whether a server may charge for an attempt that came without usage. One that refuses does not.
@@ -35,28 +35,25 @@ type Prices []llm.Model
 // Worst returns the most that one attempt at a request can cost at the model with this key: a token for every byte of
 // the prompt and some for its frame, and the cap on new tokens. Of "" it is the most at any of the run's models.
 func (p Prices) Worst(of Size, model string) Amounts {
-	asked := p
 	if model != "" && len(p) > 0 {
-		asked = Prices{p.model(model)}
+		p = Prices{p.model(model)}
 	}
 	most := Amounts{Calls: 1}
-	for _, m := range asked {
-		one := worstOf(of, m)
-		most = Amounts{Calls: 1, Tokens: max(most.Tokens, one.Tokens), FLOPs: max(most.FLOPs, one.FLOPs),
-			Money: max(most.Money, one.Money)}
+	for _, m := range p {
+		a := worstOf(of, m)
+		most.Tokens, most.FLOPs, most.Money = max(most.Tokens, a.Tokens), max(most.FLOPs, a.FLOPs), max(most.Money, a.Money)
 	}
 	return most
 }
 
 // Least returns the least that one attempt can be asked to set aside, whichever of the models it asks.
 func (p Prices) Least(of Size) Amounts {
-	least := p.Worst(of, "")
+	l := p.Worst(of, "")
 	for _, m := range p {
-		one := worstOf(of, m)
-		least = Amounts{Calls: 1, Tokens: min(least.Tokens, one.Tokens), FLOPs: min(least.FLOPs, one.FLOPs),
-			Money: min(least.Money, one.Money)}
+		a := worstOf(of, m)
+		l.Tokens, l.FLOPs, l.Money = min(l.Tokens, a.Tokens), min(l.FLOPs, a.FLOPs), min(l.Money, a.Money)
 	}
-	return least
+	return l
 }
 
 // worstOf prices the prompt with and without the cache, because a price list may make either dearer.
@@ -80,35 +77,30 @@ func newTokens(override *int, m llm.Model) int {
 	return llm.Usage{CompletionTokens: most}.Clean().CompletionTokens
 }
 
-// Used returns what attempts at a request cost, and the endpoints of those that stalled. That is their usage where the
-// server sent it. An attempt that was sent, did not fail, and came without usage is taken to have cost the most
+// Used returns what attempts at a request cost, and the endpoints of those that stalled. That is their usage where
+// the server sent it. An attempt that was sent, did not fail, and came without usage is taken to have cost the most
 // it can: a server that keeps usage to itself would otherwise run for ever.
 func (p Prices) Used(of Size, attempts []llm.Attempt) (sum Amounts, stalls []string) {
 	for _, a := range attempts {
 		if a.Status.Class() == llm.Stall {
 			stalls = append(stalls, a.Endpoint)
 		}
-		sum = sum.Plus(p.usedBy(of, a))
+		m, u := p.model(a.Model), a.Known()
+		if a.Usage == nil && a.Status != llm.Failed && !a.Unsent {
+			most := cmp.Or(a.MaxTokens, newTokens(of.MaxTokens, m))
+			u = llm.Usage{PromptTokens: of.Prompt, CompletionTokens: max(most, a.Streamed)}.Clean()
+		}
+		// Package flops takes an answer without usage as free, as the paper does. A budget must not.
+		if a.Status == llm.OK || a.Usage != nil {
+			a.Usage = &u
+		}
+		sum = sum.Plus(Amounts{
+			Tokens: int64(u.PromptTokens) + int64(u.CompletionTokens),
+			FLOPs:  flops.WorstCase.Charge(a, m.ActiveParams, 0),
+			Money:  m.Price.Of(a, u),
+		})
 	}
 	return sum, stalls
-}
-
-func (p Prices) usedBy(of Size, a llm.Attempt) Amounts {
-	m := p.model(a.Model)
-	u := a.Known()
-	if a.Usage == nil && a.Status != llm.Failed && !a.Unsent {
-		most := cmp.Or(a.MaxTokens, newTokens(of.MaxTokens, m))
-		u = llm.Usage{PromptTokens: of.Prompt, CompletionTokens: max(most, a.Streamed)}.Clean()
-	}
-	// Package flops takes an answer without usage as free, as the paper does. A budget must not.
-	if a.Status == llm.OK || a.Usage != nil {
-		a.Usage = &u
-	}
-	return Amounts{
-		Tokens: int64(u.PromptTokens) + int64(u.CompletionTokens),
-		FLOPs:  flops.WorstCase.Charge(a, m.ActiveParams, 0),
-		Money:  m.Price.Of(a, u),
-	}
 }
 
 // model returns the model with this key, and the first if none has it.

@@ -1,4 +1,4 @@
-package intake
+package step
 
 import (
 	"fmt"
@@ -72,7 +72,7 @@ func TestOrder(t *testing.T) {
 		{"the journal says which began beyond it", 3, 2, false, []int{record.Beyond, 2}, 0, []int{2, 0, 1},
 			"+0 +1 !2 2* 0 1"},
 	} {
-		if got := play(New[int](tt.n, tt.window, tt.byIndex, tt.repeat), tt.paused, tt.ends...); got != tt.want {
+		if got := play(NewQueue[int](tt.n, tt.window, tt.byIndex, tt.repeat), tt.paused, tt.ends...); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestOrder(t *testing.T) {
 
 // A journal that names a child which was never begun tells of another search.
 func TestMissing(t *testing.T) {
-	q := New[int](3, 1, false, []int{2})
+	q := NewQueue[int](3, 1, false, []int{2})
 	play(q, 0, 0)
 	if child, ok := q.Missing(); child != 2 || !ok || q.Running() != 0 {
 		t.Errorf("child %d, %v, with %d under way, want 2 with none", child, ok, q.Running())
@@ -89,7 +89,7 @@ func TestMissing(t *testing.T) {
 
 // Children that wait for one that was never sent are taken in by index in the end.
 func TestRest(t *testing.T) {
-	q := New[int](4, 0, true, nil)
+	q := NewQueue[int](4, 0, true, nil)
 	play(q, 0, 3, 1)
 	if got := slices.Collect(q.Rest()); !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("%v, want 1 and 3", got)

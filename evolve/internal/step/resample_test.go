@@ -1,4 +1,4 @@
-package resample
+package step
 
 import (
 	"math"

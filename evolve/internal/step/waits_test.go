@@ -1,4 +1,4 @@
-package waits
+package step
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 func TestStopwatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
-		w := StartWatch(func() { close(ended) }, 10*time.Second, true)
+		w := StartWatch(func() { close(ended) }, 10*time.Second)
 		time.Sleep(3 * time.Second)
 		one := w.Queued()
 		time.Sleep(time.Minute)
@@ -37,7 +37,7 @@ func TestStopwatch(t *testing.T) {
 // A watch that is stopped while its evaluation waits has the time before that, and ends nothing.
 func TestStopwatchStopsInAQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := StartWatch(func() { t.Error("it was ended") }, 2*time.Second, true)
+		w := StartWatch(func() { t.Error("it was ended") }, 2*time.Second)
 		time.Sleep(time.Second)
 		w.Queued()
 		time.Sleep(time.Minute)

@@ -1,4 +1,4 @@
-package memory
+package step
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
-	"github.com/evoalloc/evoalloc/llm"
 )
 
 // A named is an evaluator that is told apart by its pointer and prints its name.
@@ -33,7 +32,7 @@ func (o of) Identity() any { return o.what }
 // Evaluators that print alike are told apart by the order in which they are first asked, so that a resumed run gives
 // them the same names.
 func TestNames(t *testing.T) {
-	p := New()
+	p := NewPrograms()
 	one, two := &named{"judge"}, &named{"judge"}
 	for _, tt := range []struct {
 		reason string
@@ -57,10 +56,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What is remembered is not computed again, but for artifacts that had to make room.
+// What is remembered is not computed again, but for artifacts that had to make 64<<20.
 func TestDoForgetsArtifactsAlone(t *testing.T) {
-	p := New()
-	large := string(make([]byte, room/2))
+	p := NewPrograms()
+	large := string(make([]byte, 64<<20/2))
 	computed := 0
 	do := func(key string) Result {
 		v, err := p.Do(t.Context(), record.KeyOf(key), func() (Result, error) {
@@ -83,28 +82,9 @@ func TestDoForgetsArtifactsAlone(t *testing.T) {
 }
 
 func TestUniqueKeysDiffer(t *testing.T) {
-	p := New()
+	p := NewPrograms()
 	key := record.KeyOf("x")
 	if one, two := p.Unique(key), p.Unique(key); one == two || one == key {
 		t.Errorf("%v and %v for %v", one, two, key)
-	}
-}
-
-// An evaluation's calls count with those that their models made, and the journal names the outer ones alone.
-func TestAsked(t *testing.T) {
-	var a Asked
-	if a.Any() != nil {
-		t.Error("it has a call before the first")
-	}
-	answer := []llm.Attempt{{Status: llm.OK}}
-	a.Add(record.Asked{Kind: "evaluation"}, []Call{{Kind: "other", Attempts: answer},
-		{Kind: "evaluation", Attempts: answer}})
-	a.Note(Call{Kind: "evaluation", Attempts: answer})
-	if len(a.Calls()) != 3 || len(a.Told()) != 1 || a.Any() != &a || a.Failed() {
-		t.Errorf("%d calls, %d told, failed %v, want 3, 1 and false", len(a.Calls()), len(a.Told()), a.Failed())
-	}
-	a.Fail()
-	if !a.Failed() {
-		t.Error("a failure is not kept")
 	}
 }
