@@ -14,6 +14,7 @@ import (
 // each takes, and never inside a built-in function, some of which go on for minutes or years. So when time is up the
 // guard makes the machine's memory inaccessible. All engine code touches that memory, so it faults at once, and Go
 // turns the fault into a panic (debug.SetPanicOnFault). The goroutine unwinds to run, and the machine is discarded.
+// (WebAssembly in wazero 1.12 can be stopped only by calls into Go at each turn of its loops: one an instruction here.)
 type guard struct {
 	mem       []byte        // of the machine
 	wall, cpu time.Duration // the limits; 0 for cpu: none

@@ -137,8 +137,7 @@ func (m *machine) call(f, v lib.TJSValue) ([]byte, bool) {
 	return bytes.Clone(bytesAt(p, uintptr(*at[lib.Tsize_t](m.scratch)))), p != 0
 }
 
-// entryPoint returns the address by which translated C code calls f, a function and no closure: the second word of an
-// interface value that holds it.
+// entryPoint returns the address by which translated C code calls f, a function: the second word of an interface value.
 func entryPoint(f any) uintptr { return (*[2]uintptr)(unsafe.Pointer(&f))[1] }
 
 // undefined is JavaScript's undefined.

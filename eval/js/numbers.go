@@ -2,9 +2,7 @@ package js
 
 import (
 	"math"
-	"runtime"
 	"strconv"
-	"unsafe"
 
 	"modernc.org/libc"
 	lib "modernc.org/libquickjs"
@@ -17,8 +15,14 @@ func numbers(tls *libc.TLS, ctx uintptr, _ lib.TJSValue, _ int32, argv uintptr) 
 	if out == nil {
 		return undefined
 	}
-	defer runtime.KeepAlive(out)
-	return lib.XJS_NewStringLen(tls, ctx, uintptr(unsafe.Pointer(unsafe.SliceData(out))), lib.Tsize_t(len(out)))
+	h := at[heap](at[lib.TJSRuntime](at[lib.TJSContext](ctx).Frt).Fmalloc_ctx.Fmalloc_state.Fopaque)
+	p := h.alloc(uintptr(len(out))) // a copy, as the engine must not see Go's memory
+	if p == 0 {
+		return undefined
+	}
+	defer h.release(p)
+	copy(bytesAt(p, uintptr(len(out))), out)
+	return lib.XJS_NewStringLen(tls, ctx, p, lib.Tsize_t(len(out)))
 }
 
 // appendNumbers appends v to out, or returns nil.

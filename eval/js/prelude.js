@@ -131,19 +131,19 @@
       return '';
     };
     let reason = refused, stack = '';
-    if (refused !== undefined) return stringify({ __proto__: null, reason });
-    if (typeof e === 'string') reason = `threw ${stringify(cut(e, 500))}`;
+    if (refused !== undefined); // which is the reason
+    else if (typeof e === 'string') reason = `threw ${stringify(cut(e, 500))}`;
     else if (typeof e === 'symbol') reason = 'threw a symbol';
     else if (typeof e !== 'object' && typeof e !== 'function' || e === null) reason = `threw ${cut(text(e), 500)}`;
     else if (!isError(e)) reason = 'threw an object that is not an Error';
     else {
       const name = member('name', 'string', 500), message = member('message', 'string', 500);
       const line = member('lineNumber', 'number', 20), column = member('columnNumber', 'number', 20);
-      reason = name === 'InternalError' && message === 'stack overflow' ? 'calls nest too deeply'
-        : `threw ${name}${message && `: ${message}`}${line && column && ` (line ${line}, column ${column})`}`;
+      reason = `threw ${name}${message && `: ${message}`}${line && column && ` (line ${line}, column ${column})`}`;
       stack = member('stack', 'string', 2048);
+      if (name === 'InternalError' && message === 'stack overflow') reason = 'calls nest too deeply', stack = '';
     }
-    return stringify({ __proto__: null, reason, stack });
+    return `{"reason":${stringify(reason)},"stack":${stringify(stack)}}`; // stringify of an object would call setters
   };
   return [(v) => within(encode(v, 0)), describe];
 })

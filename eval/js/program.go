@@ -49,7 +49,6 @@ func (m *machine) execute(program, entry string) ([]byte, error) {
 	return out, nil
 }
 
-// script has the engine compile what declares globals, and not run it.
 const script = lib.MJS_EVAL_TYPE_GLOBAL | lib.MJS_EVAL_FLAG_COMPILE_ONLY
 
 // lookup finds a script's function: a variable of its name, however declared, or a member of module.exports.
