@@ -18,11 +18,6 @@ import (
 	"github.com/evoalloc/evoalloc/eval/nats/embedded"
 )
 
-// trivial scores at once.
-var trivial = eval.Func(func(context.Context, string) (eval.Result, error) {
-	return eval.Result{Score: 1, Valid: true}, nil
-})
-
 // processor returns the processor time of this process so far.
 func processor(b *testing.B) time.Duration {
 	var u syscall.Rusage
@@ -57,6 +52,7 @@ func measure(b *testing.B, atOnce int, do func() error) {
 // at the same server.
 func BenchmarkQueue(b *testing.B) {
 	server := nats.Server{URL: start(b, embedded.Config{}).URL()}
+	trivial := eval.Func(func(context.Context, string) (eval.Result, error) { return eval.Result{Valid: true}, nil })
 	for range 16 {
 		work(b, nats.WorkerConfig{Server: server, Evaluator: trivial})
 	}

@@ -94,7 +94,7 @@ type Stats struct {
 	Busy        int // of the slots, for any run
 	Waiting     int // jobs of this run that are queued or under way
 	Begun       int // of these, the jobs that a worker has begun
-	Done        int // evaluations that ended with a result
+	Done        int // jobs that ended with a result, or with an error of the evaluator
 	Recalled    int // of these, the ones whose result was stored already
 	Redelivered int // later deliveries of these, because a worker ended, hung, failed or gave the job back
 }

@@ -42,15 +42,17 @@ func (j job) message(s Server) *nats.Msg {
 	return m
 }
 
+// reflected reports whether the server sent a message as its answer to a client's request for a stored message. A worker
+// may not queue or cancel jobs, but it can store any text as a result and have the server answer to any subject.
+func reflected(h nats.Header) bool { return h.Get("Nats-Stream") != "" }
+
 // readJob returns the job in a message, or an error if no run sends such a message.
 func readJob(t Task, m jetstream.Msg) (job, error) {
 	meta, err := m.Metadata()
 	if err != nil {
 		return job{}, err
 	}
-	// A worker may not queue jobs. It can ask the server for a message, though, and name the subject of jobs for the
-	// answer. The server's answers have this header.
-	if m.Headers().Get("Nats-Stream") != "" {
+	if reflected(m.Headers()) {
 		return job{}, errors.New("the server sent it in answer to another client's request")
 	}
 	sample, errSample := strconv.Atoi(m.Headers().Get(sampleHeader))

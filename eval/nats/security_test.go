@@ -188,33 +188,46 @@ func TestWhatAWorkerMayNotDo(t *testing.T) {
 	}
 }
 
-// A program that a worker has the server queue is refused by the others. What it stores in place of a result, and is
-// none, is removed, and the result of another worker is taken.
+// What a worker has the server send as a job or a cancellation is refused by the others. What it stores in place of a
+// result, and is none, is removed, and the result of another worker is taken.
 func TestALiar(t *testing.T) {
 	t.Parallel()
 	asRun, asWorker, asLiar, _ := roles(t)
 	e := run(t, nats.Config{Server: asRun, Lost: time.Minute})
-	h := newHeld()
-	close(h.release)
 	nc, _ := client(t, asLiar)
 	evil := natsgo.NewMsg("$KV.EVOALLOC_RESULTS.feed")
 	evil.Header, evil.Data = natsgo.Header{"Evo-Sample": {"0"}, "Evo-Max-Deliver": {"5"}}, []byte("evil")
-	if _, err := nc.RequestMsg(evil, time.Minute); err != nil {
-		t.Fatal(err)
+	junk := natsgo.NewMsg("$KV.EVOALLOC_RESULTS.cp." + cp.Digest + "." + nats.KeyOf("program"))
+	heard, err := nc.SubscribeSync("evoalloc.cancel.>")
+	for _, m := range []*natsgo.Msg{evil, junk} {
+		_, errStore := nc.RequestMsg(m, time.Minute)
+		err = errors.Join(err, errStore)
 	}
-	answer := "evoalloc.jobs.cp." + cp.Digest + "." + nats.KeyOf("evil")
-	if err := nc.PublishRequest("$JS.API.DIRECT.GET.KV_EVOALLOC_RESULTS."+evil.Subject, answer, nil); err != nil {
-		t.Fatal(err)
+	send := func(answer string) {
+		err = errors.Join(err, nc.PublishRequest("$JS.API.DIRECT.GET.KV_EVOALLOC_RESULTS."+evil.Subject, answer, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	subject := "$KV.EVOALLOC_RESULTS.cp." + cp.Digest + "." + nats.KeyOf("program")
-	if _, err := nc.Request(subject, []byte("no JSON"), time.Minute); err != nil {
-		t.Fatal(err)
+	send("evoalloc.jobs.cp." + cp.Digest + "." + nats.KeyOf("evil"))
+	h := newHeld()
+	w, _ := work(t, nats.WorkerConfig{Server: asWorker, Evaluator: h})
+	var all sync.WaitGroup
+	all.Go(func() {
+		if r, err := e.Evaluate(t.Context(), "program"); err != nil || r.Score != 1 || h.begun.Load() != 1 {
+			t.Errorf("%+v, %v after %d evaluations", r, err, h.begun.Load())
+		}
+	})
+	until(t, "the program is under way", func() bool { return h.begun.Load() == 1 })
+	send("evoalloc.cancel.cp." + cp.Digest + "." + nats.KeyOf("program"))
+	if _, err := heard.NextMsg(time.Minute); err != nil {
+		t.Fatalf("the cancellation is not heard: %v", err)
 	}
-	var log lines
-	work(t, nats.WorkerConfig{Server: asWorker, Evaluator: h, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	until(t, "it is refused", func() bool { return log.count("a job is refused") == 1 || h.begun.Load() > 0 })
-	if r, err := e.Evaluate(t.Context(), "program"); err != nil || r.Score != 1 || h.begun.Load() != 1 {
-		t.Errorf("%+v, %v after %d evaluations", r, err, h.begun.Load())
+	time.Sleep(100 * time.Millisecond) // for a worker that listens to it
+	close(h.release)
+	all.Wait()
+	if n := w.Stats().Canceled; n != 0 {
+		t.Errorf("%d jobs are canceled", n)
 	}
 }
 
@@ -228,12 +241,6 @@ func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
-}
-
-func (l *lines) count(what string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), what)
 }
 
 // A party has a certificate that it signed itself, and is its own authority.

@@ -187,7 +187,7 @@ var errCanceled = errors.New("nats: the run canceled the job")
 func (w *Worker) hearCancellation(m *nats.Msg) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if stop := w.active[lastToken(m.Subject)]; stop != nil {
+	if stop := w.active[lastToken(m.Subject)]; stop != nil && !reflected(m.Header) {
 		stop(errCanceled)
 	}
 }

@@ -237,7 +237,6 @@ func TestWhatIsConfiguredWrongly(t *testing.T) {
 	for says, cfg := range map[string]nats.Config{
 		"Task.Name":   {Task: nats.Task{Digest: cp.Digest}},
 		"Task.Digest": {Task: nats.Task{Name: "cp", Digest: "x.>"}},
-		"InFlight":    {Task: cp, InFlight: -1},
 		"Lost":        {Task: cp, Lost: time.Millisecond},
 		"MaxDeliver":  {Task: cp, MaxDeliver: -1},
 		"Prefix":      {Task: cp, Server: nats.Server{Prefix: "a.b"}},
@@ -251,7 +250,6 @@ func TestWhatIsConfiguredWrongly(t *testing.T) {
 	}
 	for says, cfg := range map[string]nats.WorkerConfig{
 		"Evaluator": {Task: cp},
-		"Slots":     {Task: cp, Evaluator: length, Slots: -1},
 		"Timeout":   {Task: cp, Evaluator: length, Timeout: -1},
 		"Name":      {Task: cp, Evaluator: length, Name: strings.Repeat("x", 101)},
 		"Task":      {Evaluator: length},

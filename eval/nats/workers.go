@@ -54,7 +54,8 @@ func newWorkers(digest string) *workers { return &workers{digest: digest, states
 // hear takes in a heartbeat.
 func (w *workers) hear(m *nats.Msg) {
 	var h heartbeat
-	if json.Unmarshal(m.Data, &h) != nil || len(h.Worker) > maxName || !digests.MatchString(h.Digest) {
+	if reflected(m.Header) || json.Unmarshal(m.Data, &h) != nil || len(h.Worker) > maxName ||
+		!digests.MatchString(h.Digest) {
 		return
 	}
 	h.Slots, h.Busy = min(max(h.Slots, 0), maxSlots), min(max(h.Busy, 0), maxSlots)
