@@ -63,7 +63,11 @@ func (w *Worker) work(taking, ctx context.Context, d *delivery) {
 		d.message.Term()
 		return
 	}
-	known, err := lookup(ctx, d.results, d.job, false)
+	var known *record
+	var err error
+	if d.tries > 1 { // of the first delivery the run has just looked
+		known, err = lookup(ctx, d.results, d.job, false)
+	}
 	switch {
 	case context.Cause(ctx) == errCanceled:
 		w.drop(d)
