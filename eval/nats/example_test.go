@@ -19,12 +19,12 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	s, err := embedded.Start(embedded.Config{Dir: dir})
+	s, err := embedded.Start(embedded.Config{Dir: dir, Port: -1}) // which has no port
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	server := nats.Server{URL: s.URL()}
+	server := nats.Server{InProcess: s}
 	digest, err := nats.Digest(nil, "length, version 1")
 	if err != nil {
 		log.Fatal(err)
@@ -50,11 +50,10 @@ func Example() {
 	}
 	r, err := e.Evaluate(ctx, "a program")
 	fmt.Println(e, r.Score, err)
-	fmt.Println(e.Close())
+	e.Close()
 	cancel()
-	fmt.Println(<-ended)
+	fmt.Println(<-ended, s.Addr())
 	// Output:
 	// length 9 <nil>
-	// <nil>
-	// <nil>
+	// <nil> <nil>
 }
