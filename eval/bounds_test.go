@@ -24,11 +24,11 @@ func TestCleanBounds(t *testing.T) {
 	if n := len(got.Metrics); n != MaxMetrics || got.Metrics["m000999"] != 999 {
 		t.Errorf("%d metrics, m000999 is %v", n, got.Metrics["m000999"])
 	}
-	if n := len(got.Artifacts); n != MaxArtifacts || got.Artifacts["a000098"] != "x" {
+	if n := len(got.Artifacts); n != maxArtifacts || got.Artifacts["a000098"] != "x" {
 		t.Errorf("%d artifacts", n)
 	}
 	long := got.Artifacts["0"]
-	if len(long) > MaxArtifact || !strings.HasPrefix(long, "begin") || !strings.HasSuffix(long, "end") ||
+	if len(long) > maxArtifact || !strings.HasPrefix(long, "begin") || !strings.HasSuffix(long, "end") ||
 		!utf8.ValidString(long) {
 		t.Errorf("an artifact of %d bytes, %.20q", len(long), long)
 	}
@@ -43,7 +43,7 @@ func TestCleanBounds(t *testing.T) {
 func TestCleanBoundsAllArtifacts(t *testing.T) {
 	r := Result{Valid: true, Artifacts: map[string]string{"z": "small"}}
 	for i := range 10 {
-		r.Artifacts[fmt.Sprint(i)] = strings.Repeat("x", MaxArtifact)
+		r.Artifacts[fmt.Sprint(i)] = strings.Repeat("x", maxArtifact)
 	}
 	r.Artifacts["y"] = "not \xff UTF-8"
 	got, size := r.Clean().Artifacts, 0

@@ -24,26 +24,6 @@ func ExampleSum() {
 	// observed   1.638e+13 FLOPs, 0.000e+00 of them for timeouts
 }
 
-// Generations charged one by one, under bounded by the median of the whole run: the parts sum to the whole.
-func ExampleSumWith() {
-	long := llm.Attempt{Status: llm.OK, FinishReason: "length", Usage: &llm.Usage{CompletionTokens: 1000}}
-	late := llm.Attempt{Status: llm.Timeout, MaxTokens: 4000}
-	generations := [][]llm.Attempt{{long, late}, {late, late}}
-	run := slices.Concat(generations...)
-	median := flops.MedianLength(slices.Values(run))
-	fmt.Println("median of those that ended for length:", median)
-	for i, g := range generations {
-		part := flops.SumWith(slices.Values(g), 1000, flops.Bounded, median)
-		fmt.Printf("generation %d: %.0f FLOPs, %d timeouts\n", i+1, part.TotalFLOPs, part.Timeout)
-	}
-	fmt.Printf("run: %.0f FLOPs\n", flops.Sum(slices.Values(run), 1000, flops.Bounded).TotalFLOPs)
-	// Output:
-	// median of those that ended for length: 1000
-	// generation 1: 4000000 FLOPs, 1 timeouts
-	// generation 2: 4000000 FLOPs, 2 timeouts
-	// run: 8000000 FLOPs
-}
-
 func ExampleAttempt() {
 	a := llm.Attempt{Status: llm.OK, Usage: &llm.Usage{PromptTokens: 100, CachedTokens: 90, CompletionTokens: 10}}
 	cost, metered := flops.Attempt(a, 8_190_726_144)

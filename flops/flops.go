@@ -83,12 +83,12 @@ type Summary struct {
 // that name no model of their own. Attempts is ranged over twice under [Bounded], once to learn the
 // median, so pass all of a run's attempts to have the run's. It panics if rule is none of [Rules].
 func Sum(attempts iter.Seq[llm.Attempt], active int64, rule Rule) Summary {
-	return SumWith(attempts, active, rule, MedianLength(attempts))
+	return sumWith(attempts, active, rule, medianLength(attempts))
 }
 
-// SumWith is [Sum] with the median that [Bounded] charges given, in tokens, so that a part of a run (one
+// sumWith is [Sum] with the median that [Bounded] charges given, in tokens, so that a part of a run (one
 // generation) is charged by the whole run's.
-func SumWith(attempts iter.Seq[llm.Attempt], active int64, rule Rule, median int) Summary {
+func sumWith(attempts iter.Seq[llm.Attempt], active int64, rule Rule, median int) Summary {
 	if !slices.Contains(Rules(), rule) {
 		panic(fmt.Sprintf("flops: unknown rule %q: it is one of %v", rule, Rules()))
 	}
@@ -103,7 +103,7 @@ func SumWith(attempts iter.Seq[llm.Attempt], active int64, rule Rule, median int
 }
 
 // Charge returns what the rule charges one attempt, in FLOPs: a's part of the TotalFLOPs of a [Summary]. median is as
-// in [SumWith].
+// in [sumWith].
 func (r Rule) Charge(a llm.Attempt, active int64, median int) float64 {
 	if flops, metered := Attempt(a, active); metered {
 		return flops
@@ -161,9 +161,9 @@ func (r Rule) output(a llm.Attempt, median int) int {
 	return 0
 }
 
-// MedianLength returns the median completion tokens of the attempts with usage that ended because
+// medianLength returns the median completion tokens of the attempts with usage that ended because
 // they reached the cap on length, truncated to an integer; 0 if there are none.
-func MedianLength(attempts iter.Seq[llm.Attempt]) int {
+func medianLength(attempts iter.Seq[llm.Attempt]) int {
 	var n []int
 	for a := range attempts {
 		if a.Status == llm.OK && a.FinishReason == "length" && a.Usage != nil {

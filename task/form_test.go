@@ -18,10 +18,10 @@ func TestForms(t *testing.T) {
 		want   string // "" if there is no program
 		asks   string
 	}{
-		{"whole by itself", false, AsTask, "```\nx\n```", "x", "one complete program"},
+		{"whole by itself", false, asTask, "```\nx\n```", "x", "one complete program"},
 		{"whole by itself, asked for a diff", false, AsDiff, diff, "a\nB\nc", "<<<<<<< SEARCH"},
 		{"asked for a diff, a whole program will do", false, AsDiff, "```\nx\n```", "x", "<<<<<<< SEARCH"},
-		{"diffs by itself", true, AsTask, diff, "a\nB\nc", "<<<<<<< SEARCH"},
+		{"diffs by itself", true, asTask, diff, "a\nB\nc", "<<<<<<< SEARCH"},
 		{"the paper's", false, AsFirst, "```\nx\n```\n```\nyyyy\n```", "x", "one complete program"},
 		{"diffs by itself, asked for all", true, AsWhole, "```\nx\n```", "x", "one complete program"},
 		{"a diff that fits nothing", false, AsDiff, strings.Replace(diff, "\nb\n", "\nz\n", 1), "", "<<<<<<< SEARCH"},

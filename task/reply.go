@@ -28,7 +28,7 @@ type Form int
 
 // The forms.
 const (
-	AsTask  Form = iota // the task's own form
+	asTask  Form = iota // the task's own form
 	AsWhole             // one complete program
 	AsDiff              // changes to the first parent; a complete program is accepted too
 	AsFirst             // the task's own form; of several programs the first, as the BaSE paper's code reads replies

@@ -2,7 +2,6 @@ package sim_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/evoalloc/evoalloc/bandit/sim"
 )
@@ -55,26 +54,6 @@ func ExampleFamilies() {
 	// rare-luck     0.33 0.57
 	// gemini        1.00 1.00
 	// gemini-digits 0.92 1.00
-}
-
-// A family of one's own from a formula: arm by arm another chance to close a tenth of the gap to 1.
-func ExampleFormula() {
-	tenths := &sim.Formula{Name: "tenths", Start: 0.5, New: func(r *rand.Rand) func(child int, best float64) float64 {
-		chance := r.Float64()
-		return func(child int, best float64) float64 {
-			if r.Float64() > chance {
-				return 0 // no better
-			}
-			return best + (1-best)/10
-		}
-	}}
-	for _, arm := range sim.Arms(tenths, 1, 3, 1, 4) {
-		fmt.Printf("%.2f\n", arm)
-	}
-	// Output:
-	// [0.50 0.55 0.60 0.64 0.64]
-	// [0.50 0.50 0.55 0.55 0.60]
-	// [0.50 0.55 0.60 0.60 0.60]
 }
 
 func ExampleNamed() {

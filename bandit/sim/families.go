@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Families returns the families of this package, each a *[Formula] but for the last two, each a *[Traced]. The arms of
+// Families returns the families of this package, each a *[formula] but for the last two, each a *[traced]. The arms of
 //
 //	heavy-tail     rise in jumps of very different size, ever more rarely
 //	plateaus       stop for ever, seven in ten of them
@@ -34,7 +34,7 @@ func Families() []Family {
 
 var gemini, geminiDigits = newGemini("gemini", false), newGemini("gemini-digits", true)
 
-var families = []*Formula{
+var families = []*formula{
 	{"heavy-tail", 0.3, heavyTail},
 	{"plateaus", 0.3, plateaus},
 	{"breakthrough", 0, breakthrough},

@@ -193,7 +193,7 @@ func TestNamed(t *testing.T) {
 
 // No score of a formula is above 1, and a child that is not better changes nothing.
 func TestFormulaByHand(t *testing.T) {
-	f := &Formula{Name: "thirds", Start: 0.2, New: func(*rand.Rand) func(int, float64) float64 {
+	f := &formula{Name: "thirds", Start: 0.2, New: func(*rand.Rand) func(int, float64) float64 {
 		return func(child int, best float64) float64 { return []float64{0.1, best + 0.3, 7}[child%3] }
 	}}
 	if got, want := f.Arm(Address{Rounds: 4}), []float64{0.2, 0.5, 1, 1, 1}; !slices.Equal(got, want) {

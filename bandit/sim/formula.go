@@ -6,9 +6,9 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A Formula is a [Family] by a formula: a child's score follows from its number and the best score so far. A child
+// A formula is a [Family] by a formula: a child's score follows from its number and the best score so far. A child
 // knows of all that were made before it, also of its own generation, so N children at once are as good as N in turn.
-type Formula struct {
+type formula struct {
 	Name  string  // differs from those of other families, as arms' random numbers depend on it
 	Start float64 // the best score before the first child
 	// New returns the formula of one arm. r is the arm's own stream of random numbers, for what the arm is and for
@@ -17,10 +17,10 @@ type Formula struct {
 	New func(r *rand.Rand) func(child int, best float64) float64
 }
 
-var _ Family = (*Formula)(nil)
+var _ Family = (*formula)(nil)
 
 // Arm implements [Family].
-func (f *Formula) Arm(a Address) []float64 {
+func (f *formula) Arm(a Address) []float64 {
 	next := f.New(stream.New(a.Seed, "family/"+f.Name, uint64(a.Index)))
 	scores := make([]float64, a.Rounds+1)
 	scores[0] = f.Start
@@ -36,4 +36,4 @@ func (f *Formula) Arm(a Address) []float64 {
 }
 
 // String returns the name.
-func (f *Formula) String() string { return f.Name }
+func (f *formula) String() string { return f.Name }

@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
-// A Traced is a [Family] of searches fitted to logged scores of real models. The gap of a search is 1 − score/known,
+// A traced is a [Family] of searches fitted to logged scores of real models. The gap of a search is 1 − score/known,
 // with the best score known; it is 1 without a valid program. The arms of one seed search the same task, drawn from
 // Tasks.
 //
@@ -27,16 +27,16 @@ import (
 // as the logged ones did every 40 calls. Its searches of one task differ by luck alone and go on from their best, and
 // it gains more after 80 calls than logged runs of another system do. docs/measurements/2026-11-27-real-traces.md has
 // its fit.
-type Traced struct {
+type traced struct {
 	Name    string
 	Digits  bool       // scores are log₁₀(gap)/−6, the share of six digits that are right; else 1 − gap
 	Dollars [2]float64 // the price of a call of each model
-	Tasks   []TracedTask
+	Tasks   []tracedTask
 }
 
-// A TracedTask has the numbers of one task. Lists of four are by how far a search is: without a valid program, with a
+// A tracedTask has the numbers of one task. Lists of four are by how far a search is: without a valid program, with a
 // gap above 0.05, above 0.005, and below. Quantiles are at even distances, with straight lines between them.
-type TracedTask struct {
+type tracedTask struct {
 	Name   string
 	First  []float64    // quantiles of the gap of the first valid program
 	Closes [3][]float64 // quantiles of log₁₀ of the share of the gap that a better child leaves, without the first
@@ -48,7 +48,7 @@ type TracedTask struct {
 
 // newGemini returns a family whose models are Gemini 2.5 Flash and Pro: 12,900 tokens of a prompt and 10,200 of a reply
 // at $0.30 and $2.50 a million, and 12,700 and 9,600 at $1.25 and $10, the list prices of 2025.
-func newGemini(name string, digits bool) *Traced {
+func newGemini(name string, digits bool) *traced {
 	packing := [3][]float64{{-2.03, -1.44, -1.34, -1.12, -0.43, -0.20, -0.10, -0.06, -0.02, 0, 0},
 		{-1.68, -0.55, -0.34, -0.24, -0.21, -0.17, -0.11, -0.07, -0.05, -0.04, 0},
 		{-3.57, -3.38, -3.30, -3.15, -1.39, -0.34, -0.29, -0.13, -0.09, -0.07, -0.04}}
@@ -59,7 +59,7 @@ func newGemini(name string, digits bool) *Traced {
 		{-0.64, -0.32, -0.13, -0.07, -0.05, -0.03, -0.02, -0.02, -0.02, -0.01, 0},
 		{-0.86, -0.64, -0.41, -0.19, -0.10, -0.08, -0.06, -0.05, -0.03, -0.02, 0}}
 	slow, fast := [4]float64{7.4, 19.5, 16.9, 50.3}, [4]float64{1.3, 12.0, 21.0, 19.0}
-	return &Traced{name, digits, [2]float64{0.0294, 0.1119}, []TracedTask{
+	return &traced{name, digits, [2]float64{0.0294, 0.1119}, []tracedTask{
 		{"circles in a rectangle", []float64{0.289, 0.581, 0.591}, packing, slow,
 			[4]float64{2.40, 1.59, 1.32, 0.66}, [2]float64{0.66, 0.76}, 0.65},
 		{"26 circles", []float64{0.00607, 0.00934, 0.0128, 0.0141, 0.0176, 0.0273, 0.578}, packing, slow,
@@ -77,7 +77,7 @@ func newGemini(name string, digits bool) *Traced {
 
 // Arm implements [Family]. The children of a pull have the same parent, and each is by the second model with the chance
 // that it has in the logs.
-func (f *Traced) Arm(a Address) []float64 {
+func (f *traced) Arm(a Address) []float64 {
 	s := f.Search(a.Seed, a.Index)
 	scores, gaps := []float64{0}, make([]float64, max(a.N, 1))
 	for range a.Rounds {
@@ -91,19 +91,19 @@ func (f *Traced) Arm(a Address) []float64 {
 }
 
 // String returns the name.
-func (f *Traced) String() string { return f.Name }
+func (f *traced) String() string { return f.Name }
 
 // Search returns a search to advance child by child, with a model of one's choice for each.
-func (f *Traced) Search(seed uint64, index int) *TracedSearch {
+func (f *traced) Search(seed uint64, index int) *tracedSearch {
 	task := stream.New(seed, "task/traced", 0).IntN(len(f.Tasks))
-	return &TracedSearch{f.Tasks[task], f.Digits, stream.New(seed, "family/traced", uint64(index)), 1, 0, 0}
+	return &tracedSearch{f.Tasks[task], f.Digits, stream.New(seed, "family/traced", uint64(index)), 1, 0, 0}
 }
 
 const tracedShare = 0.21 // of the second model's calls in the logs
 
-// A TracedSearch is one search of a [Traced].
-type TracedSearch struct {
-	task   TracedTask
+// A tracedSearch is one search of a [traced].
+type tracedSearch struct {
+	task   tracedTask
 	digits bool
 	rand   *rand.Rand
 	gap    float64
@@ -112,7 +112,7 @@ type TracedSearch struct {
 }
 
 // Child returns the gap of a child of the incumbent by a model, 0 or 1. That of an invalid one is 1.
-func (s *TracedSearch) Child(model int) (gap float64, valid bool) {
+func (s *tracedSearch) Child(model int) (gap float64, valid bool) {
 	lift := s.task.Lift[s.state]
 	rate := 2 * math.Log1p(1/(s.task.Wait[s.state]+s.asked)) / (1 - tracedShare + tracedShare*lift)
 	better := -math.Expm1(-rate * []float64{1, lift}[model])
@@ -132,7 +132,7 @@ func (s *TracedSearch) Child(model int) (gap float64, valid bool) {
 }
 
 // Take makes a child the incumbent if it is better, and reports whether it is.
-func (s *TracedSearch) Take(gap float64) bool {
+func (s *tracedSearch) Take(gap float64) bool {
 	if gap >= s.gap {
 		return false
 	}
@@ -142,7 +142,7 @@ func (s *TracedSearch) Take(gap float64) bool {
 }
 
 // Best returns the score of the incumbent, in [0, 1]: 0 without a valid program.
-func (s *TracedSearch) Best() float64 {
+func (s *tracedSearch) Best() float64 {
 	if s.digits {
 		return 0 - math.Log10(s.gap)/6
 	}

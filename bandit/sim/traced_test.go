@@ -19,7 +19,7 @@ import (
 // The family is what its comment says: shares follow from the formulas, tolerances are four standard deviations.
 func TestTracedByFormula(t *testing.T) {
 	task := gemini.Tasks[3]
-	alone := &Traced{Tasks: []TracedTask{task}}
+	alone := &traced{Tasks: []tracedTask{task}}
 	counts := map[string]float64{}
 	for i := range 4000 {
 		if alone.Arm(Address{Index: i, Rounds: 3})[3] == 0 {
@@ -61,7 +61,7 @@ func TestTracedFit(t *testing.T) {
 	groups := islands(t)
 	for g, group := range slices.Sorted(maps.Keys(groups)) {
 		task := path.Dir(group)
-		alone := &Traced{Tasks: gemini.Tasks[tasks[task]:][:1], Digits: true}
+		alone := &traced{Tasks: gemini.Tasks[tasks[task]:][:1], Digits: true}
 		for i, gaps := range groups[group] {
 			if (g+i)%2 == 0 {
 				continue
@@ -103,7 +103,7 @@ func TestTracedSpread(t *testing.T) {
 	for _, calls := range []int{5, 20, 40, 80} {
 		var logged, fitted float64
 		for group, arms := range groups {
-			alone := &Traced{Tasks: gemini.Tasks[tasks[path.Dir(group)]:][:1]}
+			alone := &traced{Tasks: gemini.Tasks[tasks[path.Dir(group)]:][:1]}
 			var best []float64
 			for _, gaps := range arms {
 				best = append(best, 1-slices.Min(gaps[:calls]))
@@ -128,7 +128,7 @@ func TestTracedModels(t *testing.T) {
 	var calls, better [4][2]float64
 	for group, arms := range islands(t) {
 		for i, gaps := range arms {
-			s := &TracedSearch{gap: 1}
+			s := &tracedSearch{gap: 1}
 			for n, gap := range gaps {
 				state, model := s.state, 0
 				if name, _ := file.Groups[group][fmt.Sprint(i)][n][1].(string); strings.HasSuffix(name, "PRO") {
@@ -191,11 +191,11 @@ var tracedRuns = flag.Int("traced-runs", 50, "runs of each row of TestTracedBrea
 // A way makes one search that costs as much as some calls of the first model, and returns its best.
 type way struct {
 	name string
-	best func(f *Traced, seed uint64, calls int) float64
+	best func(f *traced, seed uint64, calls int) float64
 }
 
 // above logs by how much each way ends above the first, as a share of the whole scale, and returns that of the last.
-func above(t *testing.T, f *Traced, calls int, ways []way) Interval {
+func above(t *testing.T, f *traced, calls int, ways []way) Interval {
 	t.Helper()
 	line, last := fmt.Sprintf("%-13v %3d calls:", f, calls), Interval{}
 	first := make([]float64, *tracedRuns)
@@ -217,7 +217,7 @@ func above(t *testing.T, f *Traced, calls int, ways []way) Interval {
 func TestTracedBreadth(t *testing.T) {
 	var ways []way
 	for _, n := range []int{1, 2, 4, 8, 16} {
-		ways = append(ways, way{fmt.Sprint("N=", n), func(f *Traced, seed uint64, calls int) float64 {
+		ways = append(ways, way{fmt.Sprint("N=", n), func(f *traced, seed uint64, calls int) float64 {
 			s := f.Search(seed, 0)
 			for left := calls; left > 0; left -= n {
 				least := 1.0
@@ -230,7 +230,7 @@ func TestTracedBreadth(t *testing.T) {
 			return s.Best()
 		}})
 	}
-	for _, f := range []*Traced{gemini, geminiDigits} {
+	for _, f := range []*traced{gemini, geminiDigits} {
 		for _, calls := range []int{20, 40, 80, 128, 512} {
 			if sixteen := above(t, f, calls, ways); sixteen.Low > 0 {
 				t.Errorf("%v, %d calls: sixteen children of one parent gain more than one after the other", f, calls)
@@ -241,8 +241,8 @@ func TestTracedBreadth(t *testing.T) {
 
 // Two models in one search, at equal dollars, above the cheap one alone.
 func TestTracedProposers(t *testing.T) {
-	spend := func(name string, fresh func(f *Traced, seed uint64) proposer) way {
-		return way{name, func(f *Traced, seed uint64, calls int) float64 {
+	spend := func(name string, fresh func(f *traced, seed uint64) proposer) way {
+		return way{name, func(f *traced, seed uint64, calls int) float64 {
 			s, p, dollars := f.Search(seed, 0), fresh(f, seed), f.Dollars[0]*(float64(calls)+0.5)
 			for {
 				model := p.choose(s)
@@ -260,14 +260,14 @@ func TestTracedProposers(t *testing.T) {
 			}
 		}}
 	}
-	always := func(w while) func(*Traced, uint64) proposer { return func(*Traced, uint64) proposer { return w } }
-	drawn := func(prior float64, count bool) func(*Traced, uint64) proposer {
-		return func(f *Traced, seed uint64) proposer { return newThompson(f, prior, count, seed) }
+	always := func(w while) func(*traced, uint64) proposer { return func(*traced, uint64) proposer { return w } }
+	drawn := func(prior float64, count bool) func(*traced, uint64) proposer {
+		return func(f *traced, seed uint64) proposer { return newThompson(f, prior, count, seed) }
 	}
 	ways := []way{spend("flash", always(-1)), spend("pro while invalid", always(0)), spend("pro while far", always(1)),
 		spend("default", drawn(20, false)), spend("gains counted", drawn(20, true)), spend("the same, no prior", drawn(-1, true)),
 		spend("pro", always(3))}
-	for _, f := range []*Traced{gemini, geminiDigits} {
+	for _, f := range []*traced{gemini, geminiDigits} {
 		for _, calls := range []int{20, 40, 80, 128, 512} {
 			if pro := above(t, f, calls, ways); pro.Low > 0 {
 				t.Errorf("%v, dollars of %d calls: the dear model alone gains more, against the logs", f, calls)
@@ -278,14 +278,14 @@ func TestTracedProposers(t *testing.T) {
 
 // A proposer names the model of the next call, and hears whether it was better.
 type proposer interface {
-	choose(s *TracedSearch) int
+	choose(s *tracedSearch) int
 	hear(model int, gain float64)
 }
 
 // while asks the second model until the search is past a state. -1 asks the first model alone.
 type while int
 
-func (w while) choose(s *TracedSearch) int {
+func (w while) choose(s *tracedSearch) int {
 	if s.state <= int(w) {
 		return 1
 	}
@@ -304,12 +304,12 @@ type thompson struct {
 	most   float64 // the largest gain, less 0.5 % a call
 }
 
-func newThompson(f *Traced, prior float64, count bool, seed uint64) *thompson {
+func newThompson(f *traced, prior float64, count bool, seed uint64) *thompson {
 	costs := []float64{1, f.Dollars[1] / f.Dollars[0]}
 	return &thompson{player: bandit.NewPlayer(&bandit.BetaThompson{Prior: prior}, 2, seed), costs: costs, count: count}
 }
 
-func (p *thompson) choose(*TracedSearch) int {
+func (p *thompson) choose(*tracedSearch) int {
 	var err error
 	if p.pull, err = p.player.DrawSized([]bool{true, true}, []int{1, 1}, p.costs); err != nil {
 		panic(err)

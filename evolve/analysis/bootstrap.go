@@ -115,7 +115,7 @@ func (b Bootstrap) intervalsAt(levels []float64, sizes []int, value []float64,
 
 // Estimate returns a statistic of s with its interval. In samples the runs of a stratum are in ascending order. It
 // returns an error if s has no strata, one without runs or a score that is not finite, or if b has a wrong value.
-func (b Bootstrap) Estimate(s Scores, stat Statistic) (Interval, error) {
+func (b Bootstrap) Estimate(s Scores, stat statistic) (Interval, error) {
 	if err := s.validate("the scores"); err != nil {
 		return Interval{}, err
 	}

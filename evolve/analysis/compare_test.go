@@ -66,7 +66,7 @@ func TestStatisticsWithoutValue(t *testing.T) {
 	if v := IQM(Scores{{math.NaN(), 1, 2, 3}}); !math.IsNaN(v) {
 		t.Errorf("IQM with NaN is %v", v)
 	}
-	for name, stat := range map[string]Statistic{"Mean": Mean, "IQM": IQM} {
+	for name, stat := range map[string]statistic{"Mean": Mean, "IQM": IQM} {
 		if v := stat(nil); !math.IsNaN(v) {
 			t.Errorf("%s of nothing is %v", name, v)
 		}
@@ -82,7 +82,7 @@ func TestUnpairedSizes(t *testing.T) {
 }
 
 // replicates returns a statistic of each sample of a bootstrap, in order.
-func replicates(t *testing.T, b Bootstrap, s Scores, stat Statistic) (all []float64) {
+func replicates(t *testing.T, b Bootstrap, s Scores, stat statistic) (all []float64) {
 	t.Helper()
 	if _, err := b.Estimate(s, func(s Scores) float64 { all = append(all, stat(s)); return all[len(all)-1] }); err != nil {
 		t.Fatal(err)

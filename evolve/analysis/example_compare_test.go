@@ -2,7 +2,6 @@ package analysis_test
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/analysis"
 )
@@ -71,12 +70,6 @@ func ExampleBootstrap_Profile() {
 func ExampleProfile() {
 	fmt.Println(analysis.Profile(analysis.Scores{{1, 2}, {3, 5}}, []float64{0, 2, 4}))
 	// Output: [1 0.5 0.25]
-}
-
-func ExampleStatistic() {
-	var worst analysis.Statistic = func(s analysis.Scores) float64 { return slices.Min(s[0]) }
-	fmt.Println(worst(ours))
-	// Output: 0.61
 }
 
 func ExampleMean() {

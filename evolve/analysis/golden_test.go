@@ -123,7 +123,7 @@ func TestGoldenStatistics(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		of   Scores
-		stat Statistic
+		stat statistic
 		draw [][][]int
 	}{
 		{"iqm", x, IQM, g.IndicesX},

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A Statistic summarizes scores in a number, as [Mean] and [IQM] do. It must not keep or change its argument, which a
+// A statistic summarizes scores in a number, as [Mean] and [IQM] do. It must not keep or change its argument, which a
 // bootstrap reuses.
-type Statistic func(Scores) float64
+type statistic func(Scores) float64
 
 // Mean returns the mean over strata of the mean over their runs, so that strata count equally whatever their sizes. It
 // is NaN without scores.

@@ -89,11 +89,11 @@ type Tally struct {
 	Calls      map[llm.Class]int  // one a call, however many attempts
 	Attempts   map[llm.Class]int  // by how each ended
 	Classes    map[llm.Class]Cost // what attempts cost, by their class; no calls are counted here
-	ByEndpoint map[string]Tries   // attempts that name the endpoint which was asked: of the first thousand endpoints
+	ByEndpoint map[string]tries   // attempts that name the endpoint which was asked: of the first thousand endpoints
 }
 
-// Tries are the attempts at one endpoint.
-type Tries struct {
+// tries are the attempts at one endpoint.
+type tries struct {
 	Attempts map[llm.Class]int
 	// OverCap are those for which it reported more tokens than the request allows. llm/openai cuts such a report to what
 	// is allowed and marks it. An LLM of the caller's may pass it on.
@@ -102,7 +102,7 @@ type Tries struct {
 
 func newTally() Tally {
 	return Tally{Calls: map[llm.Class]int{}, Attempts: map[llm.Class]int{}, Classes: map[llm.Class]Cost{},
-		ByEndpoint: map[string]Tries{}}
+		ByEndpoint: map[string]tries{}}
 }
 
 // Tally sums calls.

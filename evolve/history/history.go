@@ -64,7 +64,7 @@ type Arm struct {
 	Run    int     // of the file, from 1
 	Seed   *uint32 // nil if it does not say
 	Start  Start   // what it began with
-	Course         // of its children and its start
+	course         // of its children and its start
 	Steps  int     // that ended or are under way
 
 	settled Totals      // of its children, but for those of pulls that are not over; Cost has the calls of its pulls

@@ -41,13 +41,13 @@ func TestLiftsAreFinite(t *testing.T) {
 func TestNames(t *testing.T) {
 	for _, s := range []string{"cross", "two\nlines", "\x1b[2Jgone", "a\u202eb", strings.Repeat("ä", 5000),
 		strings.Repeat("\xff", 5000), ""} {
-		for _, name := range []string{Name(s), Label(s)} {
+		for _, name := range []string{Name(s), label(s)} {
 			if len(name) > 300 || !utf8.ValidString(name) || strings.ContainsAny(name, "\n\x1b\u202e") {
 				t.Errorf("%.20q becomes %.40q of %d bytes", s, name, len(name))
 			}
 		}
 	}
-	if Name("cross") != "cross" || Label("cross") != "cross" {
+	if Name("cross") != "cross" || label("cross") != "cross" {
 		t.Error("a short name is changed")
 	}
 }

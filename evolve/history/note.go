@@ -14,8 +14,8 @@ const mostName = 300
 // hold.
 func Name(s string) string { return Cut(printable.Line(s[:min(len(s), 4*mostName)]), mostName) }
 
-// Label returns the name of a label. Journals keep the first eval.MaxName bytes of one.
-func Label(s string) string {
+// label returns the name of a label. Journals keep the first eval.MaxName bytes of one.
+func label(s string) string {
 	if len(s) > eval.MaxName {
 		s = strings.ToValidUTF8(s[:eval.MaxName], "")
 	}

@@ -67,7 +67,7 @@ func (c *Child) name(kind string) string {
 		}
 		return Name(c.Proposer)
 	}
-	return Label(c.Labels[kind])
+	return label(c.Labels[kind])
 }
 
 // Others is the name of all that come after the names that a kind has room for.
@@ -174,18 +174,18 @@ func (s *Sums) By(kind string) (list []Totals) {
 	return list
 }
 
-// A Course is how far a search has come while its children are taken in: its best, and the best before the step under
+// A course is how far a search has come while its children are taken in: its best, and the best before the step under
 // way. What counts as an improvement is decided here.
-type Course struct {
+type course struct {
 	Best   Score
 	before Score
 }
 
 // Step begins a step.
-func (c *Course) Step() { c.before = c.Best }
+func (c *course) Step() { c.before = c.Best }
 
 // Take takes in the score of a child, and reports whether it is better than all that the search had before the step.
-func (c *Course) Take(s Score) (improved bool) {
+func (c *course) Take(s Score) (improved bool) {
 	if s.Better(c.Best) {
 		c.Best = s
 	}

@@ -2,6 +2,7 @@ package population
 
 import (
 	"cmp"
+	"github.com/evoalloc/evoalloc/internal/stream"
 	"math/rand/v2"
 	"slices"
 )
@@ -19,7 +20,7 @@ func (byFronts) Select(from []Member, r *rand.Rand) int {
 	for i, at := range needed {
 		weights[i] = float64(len(fronts[at]))
 	}
-	return needed[Draw(weights, r)]
+	return needed[stream.Draw(weights, r)]
 }
 
 // String names the selector.

@@ -1,8 +1,7 @@
 package population
 
 import (
-	"fmt"
-	"math"
+	"github.com/evoalloc/evoalloc/internal/stream"
 	"math/rand/v2"
 )
 
@@ -36,32 +35,6 @@ func (uniform) Select(from []Member, r *rand.Rand) int { return r.IntN(len(from)
 // String names the selector.
 func (uniform) String() string { return "Uniform" }
 
-// Draw draws an index with a chance in proportion to its weight. If all weights are 0 each index has the same
-// chance. It panics over a weight that is negative or not finite.
-func Draw(weights []float64, r *rand.Rand) int {
-	sum := 0.0
-	for i, w := range weights {
-		if !(w >= 0) || math.IsInf(w, 1) {
-			panic(fmt.Sprintf("population: the weight of choice %d is %v: need a finite number, at least 0", i, w))
-		}
-		sum += w
-	}
-	if sum == 0 {
-		return r.IntN(len(weights))
-	}
-	u, last := r.Float64()*sum, 0
-	for i, w := range weights {
-		if w == 0 {
-			continue
-		}
-		if last = i; u < w {
-			return i
-		}
-		u -= w
-	}
-	return last // where rounding leaves u beyond all
-}
-
 // ByWeight returns a selector of a member with a chance in proportion to its weight, which has to be finite and at
 // least 0. If it is 0 for all, each has the same chance.
 func ByWeight(weight func(m Member) float64) Selector { return byWeight(weight) }
@@ -74,7 +47,7 @@ func (f byWeight) Select(from []Member, r *rand.Rand) int {
 	for i := range from {
 		weights[i] = f(from[i])
 	}
-	return Draw(weights, r)
+	return stream.Draw(weights, r)
 }
 
 // String returns "ByWeight" for every func, as what it does cannot be printed.

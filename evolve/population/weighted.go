@@ -2,6 +2,7 @@ package population
 
 import (
 	"fmt"
+	"github.com/evoalloc/evoalloc/internal/stream"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -57,7 +58,7 @@ func (l byScoreAndUse) Select(from []Member, r *rand.Rand) int {
 	for i := range from {
 		weights[i] = weight(i)
 	}
-	return Draw(weights, r)
+	return stream.Draw(weights, r)
 }
 
 // spread returns the median of the members' scores, and the median of the distances from it, which is at least

@@ -3,6 +3,7 @@ package presets
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve/population"
@@ -40,14 +41,12 @@ func (byDescent) Select(from []population.Member, r *rand.Rand) int {
 			children[m.Parents[0]]++
 		}
 	}
-	weights := make([]float64, len(from))
-	for i, m := range from {
-		if m.Result.Score < 0 || m.Result.Score > 1 {
-			return population.Weighted(10).Select(from, r)
-		}
-		weights[i] = 1 / (1 + math.Exp(-10*(m.Result.Score-0.5))) / float64(1+children[m.ID])
+	if slices.ContainsFunc(from, func(m population.Member) bool { return m.Result.Score < 0 || m.Result.Score > 1 }) {
+		return population.Weighted(10).Select(from, r)
 	}
-	return population.Draw(weights, r)
+	return population.ByWeight(func(m population.Member) float64 {
+		return 1 / (1 + math.Exp(-10*(m.Result.Score-0.5))) / float64(1+children[m.ID])
+	}).Select(from, r)
 }
 
 func (byDescent) String() string { return "ByDescent" }

@@ -8,6 +8,7 @@ import (
 	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/stream"
 	"github.com/evoalloc/evoalloc/task"
 )
 
@@ -67,7 +68,7 @@ func pairOf(from []population.Member, r *rand.Rand) (first, second population.Me
 		}
 		weights[i] *= fitness(m) / largest
 	}
-	i := population.Draw(weights, r)
+	i := stream.Draw(weights, r)
 	left := slices.Delete(slices.Clone(from), i, i+1)
 	return from[i], left[population.ByWeight(fitness).Select(left, r)]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evoalloc/evoalloc/evolve/population"
+	"github.com/evoalloc/evoalloc/internal/stream"
 )
 
 // A resident is a program on an island. A migrant is a copy of one.
@@ -56,7 +57,7 @@ func (l residents) draw(weight func(*resident) float64, r *rand.Rand) *resident 
 	for i, k := range l {
 		weights[i] = weight(k)
 	}
-	return l[population.Draw(weights, r)]
+	return l[stream.Draw(weights, r)]
 }
 
 func (l residents) members() []population.Member {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/evoalloc/evoalloc/bandit"
+	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/history"
 	"github.com/evoalloc/evoalloc/evolve/journal"
@@ -115,8 +116,9 @@ func TestLedgersAreCounted(t *testing.T) {
 // counted counts by brute force: for every kind and name it goes over all events again.
 func counted(events []evolve.Event) result.Totals {
 	names := func(c evolve.Child) map[string]string {
+		told := c.Labels["instruction"] // of which journals keep the first bytes
 		n := map[string]string{"operator": c.Operator, "selector": c.Labels["selector"],
-			"instruction": history.Label(c.Labels["instruction"]), "settings": c.Labels["settings"]}
+			"instruction": history.Name(strings.ToValidUTF8(told[:min(len(told), eval.MaxName)], "")), "settings": c.Labels["settings"]}
 		if len(c.Attempts) > 0 {
 			n["model"] = history.Name(c.Attempts[len(c.Attempts)-1].Model)
 		}

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// ErrEmpty says that a file has nothing in it.
-var ErrEmpty = errors.New("the result is empty")
+// errEmpty says that a file has nothing in it.
+var errEmpty = errors.New("the result is empty")
 
 // Read reads a result file of this library in any version, or of the BaSE paper's code. The file of one search is read
 // as that of a bandit with one arm, which is Alone. Fields that a file lacks, or has in another type, are zero. Errors
@@ -21,7 +21,7 @@ func Read(from io.Reader) (*Bandit, error) {
 	case err != nil:
 		return nil, err
 	case len(bytes.TrimSpace(data)) == 0:
-		return nil, ErrEmpty
+		return nil, errEmpty
 	}
 	var f *Bandit
 	if bytes.Contains(data, []byte(`"arm_results"`)) { // in no string: there the quotes are escaped

@@ -42,9 +42,8 @@ func main() {
 	search := evolve.GreedyConfig{Task: cp, Proposers: proposers, N: widest, Breadth: width, Seed: seed}
 	arms := must(evolve.GreedyArms(search, searches))
 	check(os.MkdirAll(folder, 0o777))
-	named := journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])}
-	config := journal.Config{Resume: true, Fingerprint: named, Command: "go run ./examples/bandit"}
-	j := must(journal.Open(name+".journal", config))
+	j := must(journal.Open(name+".journal", journal.Config{Resume: true, Command: "go run ./examples/bandit",
+		Fingerprint: journal.Fingerprint{"search": fmt.Sprint(searches, " of ", arms[0])}}))
 	defer j.Close()
 	if j.Finished() {
 		fmt.Printf("%s.journal holds a finished run; remove it to begin anew\n", name)

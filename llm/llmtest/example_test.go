@@ -109,24 +109,6 @@ func ExampleLatency() {
 	// log-normal, median 200ms, sigma 1, cap 5s
 }
 
-func ExampleLatencyFunc() {
-	// One request in ten takes a hundred times as long.
-	l := llmtest.LatencyFunc(func(r *rand.Rand) time.Duration {
-		if r.IntN(10) == 0 {
-			return time.Second
-		}
-		return 10 * time.Millisecond
-	})
-	slow, r := 0, rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
-		if l.Draw(r) == time.Second {
-			slow++
-		}
-	}
-	fmt.Println(slow > 50 && slow < 150)
-	// Output: true
-}
-
 func ExampleConstant() {
 	fmt.Println(llmtest.Constant(50 * time.Millisecond).Draw(nil))
 	// Output: 50ms
@@ -155,7 +137,7 @@ func ExampleStats() {
 	// Output: 3 0 1 60ms true
 }
 
-func ExampleDeparture() {
+func ExampleStats_gone() {
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(llmtest.Request) llmtest.Fault { return "hang" }})
 	defer srv.Close()
 	impatient := http.Client{Timeout: 2 * time.Second}
@@ -169,7 +151,7 @@ func ExampleDeparture() {
 	// Output: 9 hang
 }
 
-func ExampleStreamOptions() {
+func ExampleRequest_stream() {
 	// A server that does not know vLLM's extension.
 	srv := llmtest.NewServer(llmtest.Config{Fault: func(r llmtest.Request) llmtest.Fault {
 		if r.StreamOptions.ContinuousUsage {
@@ -187,16 +169,6 @@ func ExampleStreamOptions() {
 	defer resp.Body.Close()
 	fmt.Println(resp.StatusCode)
 	// Output: 400
-}
-
-func ExampleEnding() {
-	srv := llmtest.NewServer(llmtest.Config{Fault: llmtest.Must("no choices:1")})
-	defer srv.Close()
-	for range 3 {
-		ask(srv.URL, "hello", 1)
-	}
-	fmt.Println(srv.Stats().Ended)
-	// Output: map[answered:2 spoiled:1]
 }
 
 func ExampleServer_Restart() {

@@ -50,7 +50,7 @@ func TestBusyIsTheExactIntegral(t *testing.T) {
 func TestStatsAreACopy(t *testing.T) {
 	m := newMeter()
 	v := m.enter()
-	m.left(Departure{})
+	m.left(departure{})
 	m.leave(v)
 	s := m.stats()
 	s.Faults[hang], s.Ended[left], s.Gone[0].Seed = 7, 7, 7

@@ -23,15 +23,15 @@ type Request struct {
 	llm.Request
 	Model         string        `json:"model"`
 	Stream        bool          `json:"stream"`
-	StreamOptions StreamOptions `json:"stream_options"`
+	StreamOptions streamOptions `json:"stream_options"`
 	Ordinal       int           `json:"-"` // how many requests arrived before, of any kind
 	Occurrence    int           `json:"-"` // how many of them had this seed and these messages: 0 unless it is a retry
 	digest        uint64
 	fields        map[string]json.RawMessage // of the body
 }
 
-// StreamOptions are the usage reports that a client wants in a stream.
-type StreamOptions struct {
+// streamOptions are the usage reports that a client wants in a stream.
+type streamOptions struct {
 	IncludeUsage    bool `json:"include_usage"`          // at its end
 	ContinuousUsage bool `json:"continuous_usage_stats"` // in every chunk: an extension of vLLM's
 }

@@ -23,24 +23,21 @@ type Stats struct {
 	// Unread is the sum of the departures' Unread.
 	Unread int            `json:"unread"`
 	Faults map[Fault]int  `json:"faults"` // requests by fault; "" for those without
-	Ended  map[Ending]int `json:"ended"`  // requests by how they ended; those in flight are not in it
-	Gone   []Departure    `json:"gone"`   // clients that left before their answer was sent, in that order
+	Ended  map[string]int `json:"ended"`  // requests by how they ended; those in flight are not in it
+	Gone   []departure    `json:"gone"`   // clients that left before their answer was sent, in that order
 }
 
-// An Ending is how a request ended, as the server sees it.
-type Ending string
-
-// The ways a request ends.
+// The ways a request ends, as the server sees it.
 const (
-	refused   Ending = "refused"    // with an error, at once
-	answered  Ending = "answered"   // with an answer that can be used
-	spoiled   Ending = "spoiled"    // with one that cannot
-	brokenOff Ending = "broken off" // the server closed or reset the connection before the end
-	left      Ending = "left"       // the client went away before the end
+	refused   = "refused"    // with an error, at once
+	answered  = "answered"   // with an answer that can be used
+	spoiled   = "spoiled"    // with one that cannot
+	brokenOff = "broken off" // the server closed or reset the connection before the end
+	left      = "left"       // the client went away before the end
 )
 
-// A Departure is a client that left before it had its answer.
-type Departure struct {
+// A departure is a client that left before it had its answer.
+type departure struct {
 	Ordinal int           `json:"ordinal"` // of the request
 	Seed    uint32        `json:"seed"`
 	Fault   Fault         `json:"fault"`
@@ -69,7 +66,7 @@ type visit struct {
 	Arrived time.Time
 	idle    time.Time // when bytes were last sent
 	sent    int       // tokens
-	ended   Ending
+	ended   string
 	counted bool // whether it is counted and no longer in flight
 }
 
@@ -88,7 +85,7 @@ type meter struct {
 }
 
 func newMeter() *meter {
-	m := &meter{s: Stats{Faults: make(map[Fault]int), Ended: make(map[Ending]int)}}
+	m := &meter{s: Stats{Faults: make(map[Fault]int), Ended: make(map[string]int)}}
 	m.changed = sync.NewCond(&m.mu)
 	return m
 }
@@ -167,7 +164,7 @@ func (m *meter) count(v *visit, n int) {
 func (s *Server) left(v *visit, req Request) {
 	v.ended = left
 	now := time.Now()
-	d := Departure{Ordinal: v.Ordinal, Seed: v.Seed, Fault: v.Fault, At: now, After: now.Sub(v.Arrived)}
+	d := departure{Ordinal: v.Ordinal, Seed: v.Seed, Fault: v.Fault, At: now, After: now.Sub(v.Arrived)}
 	d.Idle, d.Streamed = now.Sub(v.idle), v.sent
 	d.Unread = int(s.cfg.Rate * d.Idle.Seconds())
 	if req.MaxTokens != nil {
@@ -176,7 +173,7 @@ func (s *Server) left(v *visit, req Request) {
 	s.meter.left(d)
 }
 
-func (m *meter) left(d Departure) {
+func (m *meter) left(d departure) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.s.Unread += d.Unread

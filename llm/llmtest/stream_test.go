@@ -151,7 +151,7 @@ func TestStreamFaults(t *testing.T) {
 		text   string
 		finish string
 		broken bool // the connection
-		ended  llmtest.Ending
+		ended  string
 		last   string // part of the last event
 	}{
 		{"length", half, "length", false, "answered", "[DONE]"},
@@ -185,7 +185,7 @@ func TestStreamFaults(t *testing.T) {
 		if tt.last != "" && !strings.Contains(s.events[len(s.events)-1], tt.last) {
 			t.Errorf("%s: last event %s, want %s in it", tt.fault, s.events[len(s.events)-1], tt.last)
 		}
-		if got := srv.Stats().Ended; !maps.Equal(got, map[llmtest.Ending]int{tt.ended: 1}) {
+		if got := srv.Stats().Ended; !maps.Equal(got, map[string]int{tt.ended: 1}) {
 			t.Errorf("%s: ended %v, want %s", tt.fault, got, tt.ended)
 		}
 	}
@@ -327,7 +327,7 @@ func TestStopBreaksOffAndStartServesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := srv.Stats()
-	if want := map[llmtest.Ending]int{"broken off": 4, "answered": 1}; !maps.Equal(s.Ended, want) || len(s.Gone) != 0 {
+	if want := map[string]int{"broken off": 4, "answered": 1}; !maps.Equal(s.Ended, want) || len(s.Gone) != 0 {
 		t.Errorf("ended %v, gone %v; want %v", s.Ended, s.Gone, want)
 	}
 }

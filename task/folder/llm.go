@@ -8,7 +8,7 @@ import (
 
 // An LLM is what a folder's config.yaml says of the models that propose: its section llm, as OpenEvolve has it.
 type LLM struct {
-	Models      []Weighted // in the order of the file; none if it names none
+	Models      []weighted // in the order of the file; none if it names none
 	Temperature float64    // 0 means not set
 	TopP        float64    // 0 means not set
 	MaxTokens   int        // 0 means not set
@@ -18,8 +18,8 @@ type LLM struct {
 	Ignored []string
 }
 
-// A Weighted is a model and its share of the calls, above 0.
-type Weighted struct {
+// A weighted is a model and its share of the calls, above 0.
+type weighted struct {
 	Name   string
 	Weight float64
 }
@@ -103,7 +103,7 @@ func (l *LLM) takeModels(m *mapping) error {
 
 // takeModel adds a model, unless its weight is 0.
 func (l *LLM) takeModel(m *mapping, name, weight string, usual float64) error {
-	w := Weighted{Weight: usual}
+	w := weighted{Weight: usual}
 	if err := cmp.Or(m.text(name, &w.Name), m.number(weight, &w.Weight, 0, 1e9)); err != nil {
 		return err
 	}

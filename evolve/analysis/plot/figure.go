@@ -39,9 +39,6 @@ func (f *Figure) SVG(w io.Writer) error {
 	return nil
 }
 
-// PNG writes the figure as PNG, two pixels a point.
-func (f *Figure) PNG(w io.Writer) error { return f.png(w, dpi) }
-
 func (f *Figure) png(w io.Writer, dpi int) error {
 	c := vgimg.NewWith(vgimg.UseWH(f.w, f.h), vgimg.UseDPI(dpi))
 	f.paint(draw.New(c))
@@ -59,7 +56,7 @@ func (f *Figure) Save(path string) error {
 	switch ext := filepath.Ext(path); ext {
 	case ".svg":
 	case ".png":
-		write = f.PNG
+		write = func(w io.Writer) error { return f.png(w, dpi) }
 	default:
 		return fmt.Errorf("plot: %s ends in %q, want .svg or .png", path, ext)
 	}
