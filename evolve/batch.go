@@ -127,7 +127,7 @@ func (b *Breeder) Breed(ctx context.Context, turn *Turn, n int, brief func(i int
 func madeOf(taken []bredChild, before eval.Candidate, elapsed time.Duration, strict bool) Made {
 	m := Made{Children: len(taken), Elapsed: elapsed}
 	for _, b := range taken {
-		c, parents := b.child, b.brief.Ask.Parents
+		c, parents := b.child, b.brief.Request.Parents
 		if c.Scored() && c.Better(before) {
 			m.Better++
 			m.Kept++
@@ -410,8 +410,8 @@ func (m *bredChild) model(b *Breeder) llm.LLM { return cmp.Or(m.brief.LLM, m.pro
 
 // parent returns the program that the child is made from first, and none if its brief has none.
 func (m *bredChild) parent() (parent eval.Candidate) {
-	if len(m.brief.Ask.Parents) > 0 {
-		parent = m.brief.Ask.Parents[0]
+	if len(m.brief.Request.Parents) > 0 {
+		parent = m.brief.Request.Parents[0]
 	}
 	return parent
 }
@@ -507,18 +507,18 @@ func (l *batch) propose(ctx context.Context, m *bredChild) (program string, err 
 		return program, nil
 	}
 	if m.brief.Prepare != nil {
-		ask, why, err := m.brief.Prepare(l.judging(ctx), m.brief.Ask)
+		ask, why, err := m.brief.Prepare(l.judging(ctx), m.brief.Request)
 		if m.idle = why != "" && err == nil; m.idle {
 			l.step.Idled()
 		}
 		if ok, err := m.admitted(why, err); !ok {
 			return "", err
 		}
-		m.brief.Ask = ask
+		m.brief.Request = ask
 	}
 	messages := m.brief.Messages
 	if messages == nil {
-		ask := m.brief.Ask
+		ask := m.brief.Request
 		ask.Instruction = cmp.Or(ask.Instruction, m.proposer.Instruction)
 		messages = l.Task.Prompt(ask)
 	}

@@ -189,7 +189,7 @@ func TestSeedsWhereABriefHasNone(t *testing.T) {
 	seen := map[uint32]bool{}
 	for range 2 {
 		gen, err := b.Breed(t.Context(), nil, 8, func(int) evolve.Brief {
-			return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{b.Best()}}}
+			return evolve.Brief{Request: task.Request{Parents: []eval.Candidate{b.Best()}}}
 		}, nil)
 		if err != nil {
 			t.Fatal(err)

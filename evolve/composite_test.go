@@ -113,7 +113,7 @@ func (s *screening) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generat
 	step := s.Steps()
 	return s.Breed(ctx, turn, 4, func(i int) evolve.Brief {
 		b := evolve.Brief{Seed: evolve.ChildSeed(40, 4, step, i)}
-		b.Ask.Parents = []eval.Candidate{s.Best()}
+		b.Request.Parents = []eval.Candidate{s.Best()}
 		b.Admit = func(ctx context.Context, program string) (string, error) {
 			_, err := turn.Evaluate(ctx, s.first, program, 0)
 			return "", err

@@ -44,7 +44,7 @@ func (c *crossing) brief(i int) evolve.Brief {
 	luck := rand.New(rand.NewPCG(uint64(seed), 1))
 	a, b := c.tournament(luck), c.tournament(luck)
 	return evolve.Brief{
-		Ask: task.Ask{Parents: []eval.Candidate{a.Candidate, b.Candidate},
+		Request: task.Request{Parents: []eval.Candidate{a.Candidate, b.Candidate},
 			Instruction: "Combine the two programs into a better one."},
 		From: []int{a.ID, b.ID}, Operator: "crossover", Seed: seed,
 	}

@@ -54,7 +54,7 @@ func (c *content) child(ctx context.Context, turn *evolve.Turn, i int) evolve.Ch
 		program = c.task.Initial()
 	}
 	reply, err := turn.Ask(ctx, evolve.KindChild, c.llm, llm.Request{
-		Messages: c.task.Prompt(task.Ask{Parents: []eval.Candidate{{Program: program}}}), Seed: child.Seed,
+		Messages: c.task.Prompt(task.Request{Parents: []eval.Candidate{{Program: program}}}), Seed: child.Seed,
 	})
 	if err != nil {
 		return child

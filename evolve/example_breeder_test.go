@@ -33,9 +33,9 @@ func (b *beam) brief(i int) evolve.Brief {
 	}
 	of := b.elders[i%len(b.elders)]
 	return evolve.Brief{
-		Ask:  task.Ask{Parents: []eval.Candidate{of.Candidate}},
-		From: []int{of.ID},
-		Seed: evolve.ChildSeed(1, b.width, b.Steps()-1, i),
+		Request: task.Request{Parents: []eval.Candidate{of.Candidate}},
+		From:    []int{of.ID},
+		Seed:    evolve.ChildSeed(1, b.width, b.Steps()-1, i),
 	}
 }
 
@@ -65,7 +65,7 @@ func ExampleBrief() {
 	b := &evolve.Breeder{Task: sum(), LLM: adder}
 	halve := func(context.Context, *evolve.Work) (string, error) { return "25 25", nil }
 	briefs := []evolve.Brief{
-		{Ask: task.Ask{Parents: []eval.Candidate{{Program: "40 1"}}, Instruction: "Add a number."}, Seed: 8},
+		{Request: task.Request{Parents: []eval.Candidate{{Program: "40 1"}}, Instruction: "Add a number."}, Seed: 8},
 		{Messages: []llm.Message{{Role: llm.User, Content: "```\n50\n```"}}, Seed: 9, Operator: "from 50"},
 		{Make: halve, Operator: "halve"}, // without a model
 		{Messages: []llm.Message{{Role: llm.User, Content: "```\n60\n```"}}, Seed: 3,

@@ -200,7 +200,7 @@ func (g *Greedy) parent() (eval.Candidate, int) {
 // The seed is an address: no two children of a search share one, and no draw depends on which came before.
 func (g *Greedy) brief(i int) Brief {
 	parent, id := g.parent()
-	ask := task.Ask{Parents: []eval.Candidate{parent}}
+	ask := task.Request{Parents: []eval.Candidate{parent}}
 	if g.cfg.Strict {
 		ask.Form = task.AsFirst
 	}
@@ -208,7 +208,7 @@ func (g *Greedy) brief(i int) Brief {
 	if g.cfg.Breadth != nil {
 		n = 0 // a child's address is then the same however many siblings it has, and not that of a search with some N
 	}
-	return Brief{Ask: ask, From: []int{id}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
+	return Brief{Request: ask, From: []int{id}, Seed: ChildSeed(g.cfg.Seed, n, g.Steps()-1, i)}
 }
 
 // String returns what decides the search, but for the task's and the model's settings. A strict search prints as

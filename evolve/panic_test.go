@@ -41,10 +41,10 @@ func (b *broken) at(what string) {
 	}
 }
 
-func (b *broken) Probs(p []float64, r bandit.Round) { b.at("Probs"); b.Policy.Probs(p, r) }
-func (b *broken) Update(p bandit.Pull, r float64)   { b.at("Update"); b.Policy.Update(p, r) }
-func (b *broken) Prompt(ask task.Ask) []llm.Message { b.at("Prompt"); return b.Task.Prompt(ask) }
-func (b *broken) Parse(s string) (string, error)    { b.at("Parse"); return b.Task.Parse(s) }
+func (b *broken) Probs(p []float64, r bandit.Round)     { b.at("Probs"); b.Policy.Probs(p, r) }
+func (b *broken) Update(p bandit.Pull, r float64)       { b.at("Update"); b.Policy.Update(p, r) }
+func (b *broken) Prompt(ask task.Request) []llm.Message { b.at("Prompt"); return b.Task.Prompt(ask) }
+func (b *broken) Parse(s string) (string, error)        { b.at("Parse"); return b.Task.Parse(s) }
 func (b *broken) Evaluate(ctx context.Context, program string) (eval.Result, error) {
 	b.at("Evaluate")
 	return b.Task.Evaluate(ctx, program)

@@ -53,7 +53,7 @@ func (p *preparer) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generati
 	return p.Breed(ctx, turn, 6, func(i int) evolve.Brief {
 		step := p.Steps()
 		b := evolve.Brief{Seed: evolve.ChildSeed(7, 6, step-1, i)}.Of(evolve.Child{Candidate: p.Best()})
-		b.Prepare = func(ctx context.Context, ask task.Ask) (task.Ask, string, error) {
+		b.Prepare = func(ctx context.Context, ask task.Request) (task.Request, string, error) {
 			on := fresh{p.judge, step*6 + i}
 			r, err := turn.Evaluate(ctx, on, ask.Parents[0].Program, 0)
 			if err = errors.Join(err, p.fails); err != nil {

@@ -32,9 +32,11 @@ type climb struct {
 	edits []edit
 }
 
-func (climb) Name() string                                   { return "climb" }
-func (c climb) Initial() string                              { return c.start }
-func (climb) Prompt(a task.Ask) []llm.Message                { return []llm.Message{{Content: a.Parents[0].Program}} }
+func (climb) Name() string      { return "climb" }
+func (c climb) Initial() string { return c.start }
+func (climb) Prompt(a task.Request) []llm.Message {
+	return []llm.Message{{Content: a.Parents[0].Program}}
+}
 func (climb) Parse(reply string) (program string, err error) { return reply, nil }
 
 func (c climb) Evaluate(_ context.Context, program string) (eval.Result, error) {

@@ -34,7 +34,7 @@ func TestEvaluatorsThatTheBudgetRefuses(t *testing.T) {
 				judged := task.WithEvaluator(tk, eval.Func(func(ctx context.Context, p string) (eval.Result, error) {
 					for i := range uint32(2) {
 						_, err := llm.Ask(ctx, judge, llm.Request{Seed: i,
-							Messages: tk.Prompt(task.Ask{Parents: []eval.Candidate{{Program: p}}})})
+							Messages: tk.Prompt(task.Request{Parents: []eval.Candidate{{Program: p}}})})
 						if err != nil && tt.strict {
 							return eval.Result{}, err
 						}

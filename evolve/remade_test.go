@@ -193,7 +193,7 @@ func (f *fickle) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation
 		f.life = f.lives.Add(1)
 	}
 	return f.Breed(ctx, turn, 6, func(i int) evolve.Brief {
-		return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{f.Best()}},
+		return evolve.Brief{Request: task.Request{Parents: []eval.Candidate{f.Best()}},
 			Seed: uint32(f.life)<<16 | uint32(f.Steps()*100+i)}
 	}, nil)
 }

@@ -63,7 +63,7 @@ func (a *annealing) brief(int) evolve.Brief {
 		a.current.Candidate = a.Best()
 	}
 	parents := []eval.Candidate{a.current.Candidate}
-	return evolve.Brief{Ask: task.Ask{Parents: parents}, From: []int{a.current.ID},
+	return evolve.Brief{Request: task.Request{Parents: parents}, From: []int{a.current.ID},
 		Seed: evolve.ChildSeed(a.seed, 1, a.Steps(), 0)}
 }
 
@@ -96,7 +96,7 @@ func (c *careless) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generati
 	gen := evolve.Generation{Index: c.steps, Before: c.best, Best: c.best}
 	child := evolve.Child{Seed: evolve.ChildSeed(c.seed, 1, c.steps, 0)}
 	reply, _ := turn.Ask(ctx, evolve.KindChild, c.llm, llm.Request{
-		Messages: c.task.Prompt(task.Ask{Parents: []eval.Candidate{c.best}}), Seed: child.Seed,
+		Messages: c.task.Prompt(task.Request{Parents: []eval.Candidate{c.best}}), Seed: child.Seed,
 	})
 	child.Attempts = reply.Attempts
 	if child.Program, _ = c.task.Parse(reply.Text); child.HasProgram() {

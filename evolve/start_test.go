@@ -32,7 +32,7 @@ func (a *advised) Start(ctx context.Context, turn *evolve.Turn) error {
 
 func (a *advised) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	return a.Breed(ctx, turn, 4, func(i int) evolve.Brief {
-		return evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{a.Best()}},
+		return evolve.Brief{Request: task.Request{Parents: []eval.Candidate{a.Best()}},
 			Seed: evolve.ChildSeed(a.seed, 4, a.Steps()-1, i)}
 	}, nil)
 }

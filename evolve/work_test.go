@@ -39,7 +39,7 @@ func (s *sessions) Calls() int { return s.n }
 func (s *sessions) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
 	return s.Breed(ctx, turn, s.n, func(i int) evolve.Brief {
 		parent := s.Best()
-		b := evolve.Brief{Ask: task.Ask{Parents: []eval.Candidate{parent}}, Operator: "agent",
+		b := evolve.Brief{Request: task.Request{Parents: []eval.Candidate{parent}}, Operator: "agent",
 			Seed: evolve.ChildSeed(s.seed, s.n, s.Steps()-1, i)}
 		b.Make = func(ctx context.Context, w *evolve.Work) (string, error) {
 			return s.session(ctx, w, parent)
@@ -51,7 +51,7 @@ func (s *sessions) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generati
 func (s *sessions) session(ctx context.Context, w *evolve.Work, best eval.Candidate) (string, error) {
 	s.begun.Add(1)
 	for i := range uint32(3) {
-		ask := task.Ask{Parents: []eval.Candidate{best}}
+		ask := task.Request{Parents: []eval.Candidate{best}}
 		reply, err := w.Ask(ctx, "agent", s.LLM, llm.Request{Messages: s.Task.Prompt(ask), Seed: w.Seed + i*0x9E3779B9})
 		if err != nil { // it does not say so
 			break

@@ -10,7 +10,7 @@ import (
 func Digest(t Task) string {
 	h := sha256.New()
 	fmt.Fprintln(h, t.Initial())
-	for _, m := range t.Prompt(Ask{}) {
+	for _, m := range t.Prompt(Request{}) {
 		fmt.Fprintln(h, m.Role, m.Content)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])

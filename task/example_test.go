@@ -44,7 +44,7 @@ func ExampleNew() {
 		panic(err)
 	}
 	parent := eval.Candidate{Program: t.Initial(), Result: r}
-	for _, m := range t.Prompt(task.Ask{Parents: []eval.Candidate{parent}}) {
+	for _, m := range t.Prompt(task.Request{Parents: []eval.Candidate{parent}}) {
 		fmt.Printf("[%s]\n%s\n", m.Role, m.Content)
 	}
 	program, err := t.Parse("More vowels:\n\n```text\naoelu\n```\n")
@@ -73,7 +73,7 @@ func ExampleSpec() {
 
 // An instruction of one's own takes the place of the default one.
 func ExampleAsk() {
-	ask := task.Ask{Instruction: "Write something quite different."}
+	ask := task.Request{Instruction: "Write something quite different."}
 	prompt := newVowels().Prompt(ask)
 	fmt.Println(prompt[len(prompt)-1].Content)
 	// Output:
@@ -89,7 +89,7 @@ func ExampleAsk() {
 
 // What is added to the default instruction comes after it.
 func ExampleAsk_instruction() {
-	ask := task.Ask{Instruction: task.DefaultInstruction + " Use no letter twice."}
+	ask := task.Request{Instruction: task.DefaultInstruction + " Use no letter twice."}
 	prompt := newVowels().Prompt(ask)
 	_, end, _ := strings.Cut(prompt[len(prompt)-1].Content, "```\n\n")
 	fmt.Print(end)
@@ -109,7 +109,7 @@ func ExampleSpec_feedback() {
 		Metrics:   map[string]float64{"vowels": 2, "length": 5},
 		Artifacts: map[string]string{"hint": "h, l and l are consonants; so are b, c, d"},
 	}}
-	prompt := t.Prompt(task.Ask{Parents: []eval.Candidate{parent}})
+	prompt := t.Prompt(task.Request{Parents: []eval.Candidate{parent}})
 	fmt.Print(prompt[len(prompt)-1].Content)
 	// Output:
 	// Current program, with score 2.000000 (higher is better):
@@ -142,14 +142,14 @@ type polite struct{ task.Task }
 
 func (p polite) Unwrap() task.Task { return p.Task }
 
-func (p polite) Prompt(ask task.Ask) []llm.Message {
+func (p polite) Prompt(ask task.Request) []llm.Message {
 	return append(p.Task.Prompt(ask), llm.Message{Role: llm.User, Content: "Please."})
 }
 
 // A task of one's own embeds another and changes what it wants to.
 func ExampleTask() {
 	t := polite{newVowels()}
-	prompt := t.Prompt(task.Ask{})
+	prompt := t.Prompt(task.Request{})
 	fmt.Println(t.Name(), prompt[len(prompt)-1].Content)
 	// Output: vowels Please.
 }

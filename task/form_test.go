@@ -32,7 +32,7 @@ func TestForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := tk.Prompt(Ask{Parents: []eval.Candidate{scored("a\nb\nc", 1)},
+		if p := tk.Prompt(Request{Parents: []eval.Candidate{scored("a\nb\nc", 1)},
 			Form: tt.form})[1].Content; !strings.Contains(p, tt.asks) {
 			t.Errorf("%s: the prompt does not ask for %q:\n%s", tt.reason, tt.asks, p)
 		}

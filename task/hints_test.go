@@ -24,7 +24,7 @@ func hinting(t testing.TB) task.Task {
 }
 
 func promptOf(t task.Task, programs ...string) string {
-	var ask task.Ask
+	var ask task.Request
 	for _, p := range programs {
 		ask.Parents = append(ask.Parents, eval.Candidate{Program: p, Result: eval.Result{Valid: true}})
 	}
@@ -160,7 +160,7 @@ func ExampleWithHints() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(task.WithHints(t, longest).Prompt(task.Ask{})[0].Content)
+	fmt.Print(task.WithHints(t, longest).Prompt(task.Request{})[0].Content)
 	// Output:
 	// Current program:
 	//

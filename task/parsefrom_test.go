@@ -121,8 +121,8 @@ func TestNewChecksMarkers(t *testing.T) {
 
 func TestPromptAsksForBlocks(t *testing.T) {
 	s := Spec{Initial: marked1, Language: "python", Diffs: true}
-	one := prompt(s, Ask{Parents: []eval.Candidate{scored("x", 1)}})[0].Content
-	two := prompt(s, Ask{Parents: []eval.Candidate{scored("x", 1), scored("y", 0)}})[0].Content
+	one := prompt(s, Request{Parents: []eval.Candidate{scored("x", 1)}})[0].Content
+	two := prompt(s, Request{Parents: []eval.Candidate{scored("x", 1), scored("y", 0)}})[0].Content
 	for _, tt := range []struct{ prompt, want, reason string }{
 		{one, "changes to the program,", "what the blocks change"},
 		{one, "\n" + edit.SearchLine + "\n", "the form"},
@@ -144,7 +144,7 @@ func TestPromptAsksForBlocks(t *testing.T) {
 		}
 	}
 	s.IgnoreMarkers = true
-	if p := prompt(s, Ask{})[0].Content; strings.Contains(p, "Change only") {
+	if p := prompt(s, Request{})[0].Content; strings.Contains(p, "Change only") {
 		t.Errorf("markers that are comments are talked about:\n%s", p)
 	}
 }
@@ -152,7 +152,7 @@ func TestPromptAsksForBlocks(t *testing.T) {
 // A model that echoes the format of the prompt and nothing else has changed nothing that is there.
 func TestEchoedFormat(t *testing.T) {
 	task := newTask(t, Spec{Initial: parent1, Diffs: true})
-	echo := prompt(Spec{Initial: parent1, Diffs: true}, Ask{})[0].Content
+	echo := prompt(Spec{Initial: parent1, Diffs: true}, Request{})[0].Content
 	if got, err := task.Parse(echo); err == nil {
 		t.Errorf("parsed to %q", got)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// DefaultInstruction is the default prompt's instruction if [Ask].Instruction is empty.
+// DefaultInstruction is the default prompt's instruction if [Request].Instruction is empty.
 const DefaultInstruction = "Rewrite the program to raise its score."
 
 // maxReason bounds the reason for an invalid program in the prompt, in bytes.
@@ -27,7 +27,7 @@ const maxMetrics = 400
 func Fence(program, language string) string { return fence.Wrap(program, language) }
 
 // prompt is the default prompt, which [Spec] describes.
-func prompt(s Spec, ask Ask) []llm.Message {
+func prompt(s Spec, ask Request) []llm.Message {
 	var b strings.Builder
 	sections := ask.Shown()
 	before := 0
@@ -77,7 +77,7 @@ func messages(s Spec, text string) []llm.Message {
 }
 
 // section returns a section: its programs, and its lines in quoted ones, so that none of them opens a block.
-func section(s Spec, ask Ask, part Section) string {
+func section(s Spec, ask Request, part Section) string {
 	var b strings.Builder
 	for i, p := range part.Programs {
 		r := p.Result.Clean()
@@ -97,7 +97,7 @@ func section(s Spec, ask Ask, part Section) string {
 
 // which names the program to change if several are shown. A model that must guess often changes the last one, and its
 // diff then matches nothing.
-func which(ask Ask, sections []Section) string {
+func which(ask Request, sections []Section) string {
 	switch {
 	case len(ask.Parents) > 1:
 		return "The program to change is program 1.\n"
@@ -141,7 +141,7 @@ func format(s Spec, parents int) string {
 	return fmt.Sprintf("Reply with one complete program in one fenced block tagged %s.\n", s.Language)
 }
 
-func instruction(ask Ask) string {
+func instruction(ask Request) string {
 	if strings.TrimSpace(ask.Instruction) == "" {
 		return DefaultInstruction
 	}
@@ -149,7 +149,7 @@ func instruction(ask Ask) string {
 }
 
 // shown returns the program of c as the prompt shows it.
-func shown(s Spec, c eval.Candidate, ask Ask) string {
+func shown(s Spec, c eval.Candidate, ask Request) string {
 	if s.Show != nil {
 		return strings.TrimRight(s.Show(c, ask), "\n")
 	}

@@ -23,27 +23,27 @@ func TestPrompt(t *testing.T) {
 	const ask = "Rewrite the program to raise its score.\nReply with one complete program in one fenced block tagged javascript.\n"
 	tests := []struct {
 		name   string
-		ask    Ask
+		ask    Request
 		want   string
 		reason string
 	}{
-		{"one parent", Ask{Parents: []eval.Candidate{scored("let x\n", 0.36423749)}},
+		{"one parent", Request{Parents: []eval.Candidate{scored("let x\n", 0.36423749)}},
 			"Current program, with score 0.364237 (higher is better):\n\n```javascript\nlet x\n```\n\n" + ask,
 			"six decimals; line ends at the end do not show"},
-		{"invalid parent", Ask{Parents: []eval.Candidate{{Program: "p", Result: eval.Invalid("threw\n```\nat 1")}}},
+		{"invalid parent", Request{Parents: []eval.Candidate{{Program: "p", Result: eval.Invalid("threw\n```\nat 1")}}},
 			"Current program, which is invalid: threw ``` at 1:\n\n```javascript\np\n```\n\n" + ask,
 			"a reason is one line, so that it opens no block"},
-		{"score not finite", Ask{Parents: []eval.Candidate{scored("p", math.NaN())}},
+		{"score not finite", Request{Parents: []eval.Candidate{scored("p", math.NaN())}},
 			"Current program, which is invalid: score is NaN, not a finite number:\n\n```javascript\np\n```\n\n" + ask,
 			"no NaN travels"},
-		{"no parent", Ask{}, "Current program:\n\n```javascript\nstart\n```\n\n" + ask,
+		{"no parent", Request{}, "Current program:\n\n```javascript\nstart\n```\n\n" + ask,
 			"the initial program is there to be rewritten"},
-		{"two parents", Ask{Parents: []eval.Candidate{scored("a", 2), scored("b", 1)}, Instruction: "Combine them.\n"},
+		{"two parents", Request{Parents: []eval.Candidate{scored("a", 2), scored("b", 1)}, Instruction: "Combine them.\n"},
 			"Program 1 of 2, with score 2.000000 (higher is better):\n\n```javascript\na\n```\n\n" +
 				"Program 2 of 2, with score 1.000000 (higher is better):\n\n```javascript\nb\n```\n\n" +
 				"Combine them.\nThe program to change is program 1.\nReply with one complete program in one fenced block tagged javascript.\n",
 			"as given; the instruction takes the place of the default one; which one to change is said"},
-		{"inspirations and notes", Ask{Parents: []eval.Candidate{scored("a", 2)}, Sections: []Section{
+		{"inspirations and notes", Request{Parents: []eval.Candidate{scored("a", 2)}, Sections: []Section{
 			Notes("wider\n```js\nsteps", " ", "he\x00l\x1b[31mp\u202e"),
 			Inspirations(eval.Candidate{Program: "bad", Result: eval.Invalid("threw")}, scored("b", 1))}},
 			"Inspiration 1 of 2, not to be changed, which is invalid: threw:\n\n```javascript\nbad\n```\n\n" +
@@ -53,7 +53,7 @@ func TestPrompt(t *testing.T) {
 				"Rewrite the program to raise its score.\nThe program to change is the current program.\n" +
 				"Reply with one complete program in one fenced block tagged javascript.\n",
 			"what is stable stands first; a note is one line of what can be seen and opens no block; a blank one is left out"},
-		{"fences inside", Ask{Parents: []eval.Candidate{scored("/*\n```\n````js\n*/", 1)}},
+		{"fences inside", Request{Parents: []eval.Candidate{scored("/*\n```\n````js\n*/", 1)}},
 			"Current program, with score 1.000000 (higher is better):\n\n`````javascript\n/*\n```\n````js\n*/\n`````\n\n" + ask,
 			"the fence is longer than any in the program"},
 	}
@@ -69,7 +69,7 @@ func TestPrompt(t *testing.T) {
 }
 
 func TestPromptWithoutSystemOrLanguage(t *testing.T) {
-	got := prompt(Spec{Initial: "p"}, Ask{})
+	got := prompt(Spec{Initial: "p"}, Request{})
 	if len(got) != 1 || got[0].Role != llm.User || !strings.HasSuffix(got[0].Content, "in one fenced block.\n") {
 		t.Errorf("got %q", got)
 	}
@@ -77,13 +77,13 @@ func TestPromptWithoutSystemOrLanguage(t *testing.T) {
 
 func TestPromptReasonIsBounded(t *testing.T) {
 	c := eval.Candidate{Program: "p", Result: eval.Invalid("%s", strings.Repeat("ü", 1<<20))}
-	if n := len(prompt(spec1, Ask{Parents: []eval.Candidate{c}})[1].Content); n > 1000 {
+	if n := len(prompt(spec1, Request{Parents: []eval.Candidate{c}})[1].Content); n > 1000 {
 		t.Errorf("the prompt of a one-letter program with a long reason has %d bytes", n)
 	}
 }
 
 func TestPromptNotesAreBounded(t *testing.T) {
-	ask := Ask{Parents: []eval.Candidate{scored("p", 1)}, Sections: []Section{Notes(strings.Repeat("ü", 1<<20))}}
+	ask := Request{Parents: []eval.Candidate{scored("p", 1)}, Sections: []Section{Notes(strings.Repeat("ü", 1<<20))}}
 	if n := len(prompt(spec1, ask)[1].Content); n > 1000 {
 		t.Errorf("the prompt with one long note has %d bytes", n)
 	}
@@ -95,7 +95,7 @@ func TestPromptFeedback(t *testing.T) {
 	c := scored("p", 1)
 	c.Result.Metrics = map[string]float64{"b": 2, "a": 1.5, "inf": math.Inf(1)}
 	c.Result.Artifacts = map[string]string{"stderr": "warning\n```js\nevil\n```\n"}
-	got := prompt(s, Ask{Parents: []eval.Candidate{c}})[1].Content
+	got := prompt(s, Request{Parents: []eval.Candidate{c}})[1].Content
 	want := "```\n\n> a: 1.5\n> b: 2\n> stderr:\n> warning\n> ```js\n> evil\n> ```\n\nRewrite"
 	if !strings.Contains(got, want) {
 		t.Errorf("got\n%s\nwant in it\n%s", got, want)
@@ -104,7 +104,7 @@ func TestPromptFeedback(t *testing.T) {
 		t.Errorf("artifacts opened a block: %+v", blocks)
 	}
 	c.Result.Artifacts["z"] = strings.Repeat("é\n", 1<<16)
-	if n := len(prompt(s, Ask{Parents: []eval.Candidate{c}})[1].Content); n > 600 {
+	if n := len(prompt(s, Request{Parents: []eval.Candidate{c}})[1].Content); n > 600 {
 		t.Errorf("feedback limited to 64 bytes makes a prompt of %d", n)
 	}
 }
@@ -119,7 +119,7 @@ func TestPromptIsStable(t *testing.T) {
 		for i := range 30 {
 			c.Result.Metrics[fmt.Sprint("m", i)], c.Result.Artifacts[fmt.Sprint("a", i)] = float64(i), "x"
 		}
-		return prompt(s, Ask{Parents: []eval.Candidate{c}})
+		return prompt(s, Request{Parents: []eval.Candidate{c}})
 	}
 	want := build()
 	for range 50 {

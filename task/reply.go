@@ -10,7 +10,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/fence"
 )
 
-// A Reply is what a model wrote in answer to an [Ask], with what it takes to read a program out of it. Only Text has to
+// A Reply is what a model wrote in answer to a [Request], with what it takes to read a program out of it. Only Text has to
 // be set: the reply is then a complete program in any language.
 //
 //	program, _, err := task.Reply{Text: text, Parent: parent, Language: "python"}.Parse()

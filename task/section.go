@@ -87,7 +87,7 @@ func (b Bounds) Hide(name string) bool {
 // Shown returns the sections of a prompt in the order in which it shows them, as far as they fit their bounds, in lines
 // of characters that can be seen. Those of which nothing is left are left out. A task with a prompt of its own shows
 // these.
-func (a Ask) Shown() []Section {
+func (a Request) Shown() []Section {
 	var shown []Section
 	for _, stable := range []bool{true, false} {
 		for _, s := range a.Sections {
@@ -103,7 +103,7 @@ func (a Ask) Shown() []Section {
 }
 
 // fit returns what of s a prompt shows.
-func (a Ask) fit(s Section) Section {
+func (a Request) fit(s Section) Section {
 	s.Title = strings.TrimLeft(clip(printable.Line(s.Title), maxLine), "`~> ") // it must not open a block
 	s.Lines = visible(s.Lines)
 	tokens, bounded := a.Bounds[s.Name]
@@ -143,7 +143,7 @@ func last[T any](list []T, tokens int, of func(T) int) []T {
 }
 
 // bound returns how many bytes a part of the prompt with a bound of its own may take.
-func (a Ask) bound(name string, bytes int) int {
+func (a Request) bound(name string, bytes int) int {
 	if tokens, bounded := a.Bounds[name]; bounded {
 		return min(bytes, tokens*bytesPerToken)
 	}

@@ -24,23 +24,23 @@ func TestSectionsFit(t *testing.T) {
 	programs := []eval.Candidate{scored("first", 1), scored("other 12", 2)} // of two tokens
 	for _, tt := range []struct {
 		reason string
-		ask    Ask
+		ask    Request
 		want   string // names with how many programs and lines are left
 	}{
-		{"without a bound all programs are shown, and lines of 500 tokens", Ask{Sections: []Section{
+		{"without a bound all programs are shown, and lines of 500 tokens", Request{Sections: []Section{
 			{Name: "a", Programs: programs, Lines: lines(600)}}}, "a 2 250"},
-		{"stable ones stand first, each in the order given", Ask{Sections: []Section{
+		{"stable ones stand first, each in the order given", Request{Sections: []Section{
 			{Name: "a", Lines: lines(1)}, {Name: "b", Lines: lines(1), Stable: true}, {Name: "c", Lines: lines(1)},
 			{Name: "d", Lines: lines(1), Stable: true}}}, "b 0 1, d 0 1, a 0 1, c 0 1"},
-		{"a bound of its own", Ask{Sections: []Section{{Name: "a", Lines: lines(9), Tokens: 5}}}, "a 0 2"},
-		{"programs and lines share it", Ask{Sections: []Section{{Name: "a", Programs: programs, Lines: lines(9), Tokens: 7}}},
+		{"a bound of its own", Request{Sections: []Section{{Name: "a", Lines: lines(9), Tokens: 5}}}, "a 0 2"},
+		{"programs and lines share it", Request{Sections: []Section{{Name: "a", Programs: programs, Lines: lines(9), Tokens: 7}}},
 			"a 2 1"},
-		{"the bound by name stands", Ask{Sections: []Section{{Name: "a", Lines: lines(9), Tokens: 5},
+		{"the bound by name stands", Request{Sections: []Section{{Name: "a", Lines: lines(9), Tokens: 5},
 			{Name: "b", Lines: lines(1)}},
 			Bounds: Bounds{"a": 9}}, "a 0 4, b 0 1"},
-		{"0 leaves a section out", Ask{Sections: []Section{{Name: "a", Programs: programs, Lines: lines(9)}},
+		{"0 leaves a section out", Request{Sections: []Section{{Name: "a", Programs: programs, Lines: lines(9)}},
 			Bounds: Bounds{"a": 0}}, ""},
-		{"nothing and blanks are no section", Ask{Sections: []Section{{Name: "a"}, {Name: "b", Lines: []string{" ", "\n"}}}},
+		{"nothing and blanks are no section", Request{Sections: []Section{{Name: "a"}, {Name: "b", Lines: []string{" ", "\n"}}}},
 			""},
 	} {
 		var got []string
@@ -63,10 +63,10 @@ func FuzzSections(f *testing.F) {
 	f.Add("\xff\xfe\x00\x1b[31m\u202e", "\xff", 500)
 	f.Add(strings.Repeat("long\n", 1<<12), strings.Repeat("`", 1<<8), 1<<30)
 	f.Fuzz(func(t *testing.T, text, title string, tokens int) {
-		ask := Ask{Parents: []eval.Candidate{scored("p", 1)}, Sections: []Section{
+		ask := Request{Parents: []eval.Candidate{scored("p", 1)}, Sections: []Section{
 			{Name: ShowNotes, Title: title, Lines: []string{text, text}, Tokens: max(tokens, 0)}}}
 		content := prompt(spec1, ask)[1].Content
-		plain := prompt(spec1, Ask{Parents: ask.Parents})[1].Content
+		plain := prompt(spec1, Request{Parents: ask.Parents})[1].Content
 		blocks := 0
 		for b := range fence.Blocks(content) {
 			if blocks++; b.Text() != "p" {
@@ -93,7 +93,7 @@ func TestWithBounds(t *testing.T) {
 	c := scored("p", 1)
 	c.Result.Metrics, c.Result.Artifacts = map[string]float64{"length": 3},
 		map[string]string{"log": strings.Repeat("x", 500)}
-	ask := Ask{Parents: []eval.Candidate{c}, Sections: []Section{Inspirations(c), Notes("wider")}}
+	ask := Request{Parents: []eval.Candidate{c}, Sections: []Section{Inspirations(c), Notes("wider")}}
 	show := func(of Task) string { return of.Prompt(ask)[1].Content }
 	if all := show(of); strings.Count(all, "> length: 3\n") != 2 || strings.Count(all, "xxx") < 100 ||
 		!strings.Contains(all, "wider") {
@@ -119,7 +119,7 @@ func TestAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := Ask{Sections: []Section{Notes("wider"), Attempts("worse: this", "better: that")}}
+	plain := Request{Sections: []Section{Notes("wider"), Attempts("worse: this", "better: that")}}
 	hints := HintsFunc(func(string) ([]Hint, error) { return []Hint{{Text: "a loop", Weight: 1}}, nil })
 	inner := WithHints(WithBounds(of, Bounds{ShowNotes: 0}), hints)
 	outer := wrapped{WithEvaluator(WithBounds(inner, Bounds{ShowAttempts: 4}), length)}
@@ -140,7 +140,7 @@ func TestAsked(t *testing.T) {
 			t.Errorf("%s: shown are %q, want %q", tt.reason, got, tt.want)
 		}
 	}
-	b := Asked(outer, Ask{}).Bounds
+	b := Asked(outer, Request{}).Bounds
 	if !b.Hide(ShowNotes) || b.Hide(ShowAttempts) || b.Hide(ShowFeedback) || !(Bounds{"a": -1}).Hide("a") ||
 		Bounds(nil).Hide("a") {
 		t.Errorf("%v hide the wrong sections", b)
@@ -156,7 +156,7 @@ func ExampleWithBounds() {
 		fmt.Println(err)
 		return
 	}
-	ask := Ask{Sections: []Section{Attempts("worse: h became c", "better: e became o"), Notes("try more vowels")}}
+	ask := Request{Sections: []Section{Attempts("worse: h became c", "better: e became o"), Notes("try more vowels")}}
 	fmt.Print(WithBounds(t, Bounds{ShowNotes: 0, ShowAttempts: 5}).Prompt(ask)[0].Content)
 	// Output:
 	// Current program:

@@ -18,7 +18,7 @@ import (
 
 // A Spec is a task with the default prompt and the default parser; [New] makes the [Task].
 //
-// The prompt is the system message and one user message, with the sections that are stable ([Ask.Shown]), every parent,
+// The prompt is the system message and one user message, with the sections that are stable ([Request.Shown]), every parent,
 // the other sections, and the instruction, in this order. If it shows several programs, it names the one to change. A
 // parent is its score to six decimals, or in one line of at most 500 bytes the reason why it is invalid; its program in
 // a block made by [Fence], without line ends at its end; and Feedback's metrics and artifacts, sorted by name, in
@@ -53,9 +53,9 @@ type Spec struct {
 	// is accepted too.
 	Diffs bool
 	// Show returns a candidate's program as the prompt shows it, and Reply says there how to reply; nil and "" mean a
-	// block made by Fence, and what Diffs and the Ask's form call for. They are for a task whose programs are more than
+	// block made by Fence, and what Diffs and the Request's form call for. They are for a task whose programs are more than
 	// one text, which reads replies by itself. Equal arguments must have equal texts.
-	Show  func(c eval.Candidate, ask Ask) string
+	Show  func(c eval.Candidate, ask Request) string
 	Reply string
 	// IgnoreMarkers makes EVOLVE-BLOCK lines comments like any other.
 	IgnoreMarkers bool
@@ -168,10 +168,10 @@ func (t *spec) EvaluateSample(ctx context.Context, program string, sample int) (
 	return eval.EvaluateSample(ctx, t.Evaluator, program, sample)
 }
 
-func (t *spec) Name() string                 { return t.s.Name }
-func (t *spec) Initial() string              { return t.s.Initial }
-func (t *spec) Ext() string                  { return t.s.Ext }
-func (t *spec) Prompt(ask Ask) []llm.Message { return prompt(t.s, ask) }
+func (t *spec) Name() string                     { return t.s.Name }
+func (t *spec) Initial() string                  { return t.s.Initial }
+func (t *spec) Ext() string                      { return t.s.Ext }
+func (t *spec) Prompt(ask Request) []llm.Message { return prompt(t.s, ask) }
 func (t *spec) Parse(reply string) (string, error) {
 	program, _, err := t.ParseReply(Reply{Text: reply, Parent: t.s.Initial})
 	return program, err

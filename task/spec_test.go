@@ -119,7 +119,7 @@ func TestWithEvaluator(t *testing.T) {
 	if r, err := in.Evaluate(t.Context(), "xyz"); r.Score != 3 || err != nil {
 		t.Errorf("the task itself changed: %v, %v", r, err)
 	}
-	if out.Name() != "a" || out.Initial() != "x" || fmt.Sprint(out.Prompt(Ask{})) != fmt.Sprint(in.Prompt(Ask{})) {
+	if out.Name() != "a" || out.Initial() != "x" || fmt.Sprint(out.Prompt(Request{})) != fmt.Sprint(in.Prompt(Request{})) {
 		t.Errorf("the rest of the task changed: %v", out)
 	}
 	if p, err := out.Parse("```js\ny\n```"); p != "y" || err != nil {

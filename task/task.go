@@ -14,14 +14,14 @@ type Task interface {
 	Name() string
 	// Initial is the program that every search starts from.
 	Initial() string
-	// Prompt asks the model for one better program. Equal asks give equal prompts.
-	Prompt(ask Ask) []llm.Message
+	// Prompt asks the model for one better program. Equal requests give equal prompts.
+	Prompt(ask Request) []llm.Message
 	// Parse reads the program out of a reply; err says why there is none.
 	Parse(reply string) (program string, err error)
 }
 
-// An Ask is a search's request for one program.
-type Ask struct {
+// A Request is what a search asks of a model: one program, made of others.
+type Request struct {
 	// Parents are the programs to build on, the one to change first; greedy search has one. The others are sources of
 	// ideas.
 	Parents []eval.Candidate
@@ -37,7 +37,7 @@ type Ask struct {
 }
 
 // A Partitioner is a [ReplyParser] whose programs consist of named parts, which a search can change one at a time
-// ([Ask].Part). Find it with [As].
+// ([Request].Part). Find it with [As].
 type Partitioner interface {
 	// PartNames returns the distinct names of a program's parts in order, at least one.
 	PartNames(program string) []string

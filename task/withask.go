@@ -13,7 +13,7 @@ import (
 type withAsk struct {
 	Task
 	what   string // for fingerprints
-	change func(Ask) Ask
+	change func(Request) Request
 }
 
 // withCompositeAsk is a withAsk whose task has parts, which a run evaluates by themselves.
@@ -28,11 +28,11 @@ var (
 	_ eval.Composite = (*withCompositeAsk)(nil)
 )
 
-// Asked returns ask as the wrappers of t change it before t writes its prompt, by the method Asked(Ask) Ask of the
+// Asked returns ask as the wrappers of t change it before t writes its prompt, by the method Asked(Request) Request of the
 // first task in the chain of t that has one ([As]), which calls Asked for the task inside. What a prompt of t shows
 // beside the parents is Asked(t, ask).Shown().
-func Asked(t Task, ask Ask) Ask {
-	if w, ok := As[interface{ Asked(Ask) Ask }](t); ok {
+func Asked(t Task, ask Request) Request {
+	if w, ok := As[interface{ Asked(Request) Request }](t); ok {
 		return w.Asked(ask)
 	}
 	return ask
@@ -52,10 +52,10 @@ func (t *withAsk) EvaluateSample(ctx context.Context, program string, sample int
 }
 
 // Prompt changes the ask.
-func (t *withAsk) Prompt(ask Ask) []llm.Message { return t.Task.Prompt(t.change(ask)) }
+func (t *withAsk) Prompt(ask Request) []llm.Message { return t.Task.Prompt(t.change(ask)) }
 
 // Asked changes the ask, as the tasks inside do then.
-func (t *withAsk) Asked(ask Ask) Ask { return Asked(t.Task, t.change(ask)) }
+func (t *withAsk) Asked(ask Request) Request { return Asked(t.Task, t.change(ask)) }
 
 // Fingerprint returns that of the task, and what is asked for.
 func (t *withAsk) Fingerprint() string {

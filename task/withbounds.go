@@ -8,7 +8,7 @@ func WithBounds(t Task, b Bounds) Task {
 	if t == nil {
 		panic("task: WithBounds(nil): need a task")
 	}
-	return asking(withAsk{t, fmt.Sprintf("with at most (%v) tokens", b), func(ask Ask) Ask {
+	return asking(withAsk{t, fmt.Sprintf("with at most (%v) tokens", b), func(ask Request) Request {
 		all := make(Bounds, len(b)+len(ask.Bounds))
 		for _, bounds := range []Bounds{b, ask.Bounds} { // those of a WithBounds around this one stand
 			for name, tokens := range bounds {

@@ -18,14 +18,14 @@ func WithHints(t Task, h Hints) Task {
 		panic(fmt.Sprintf("task: WithHints(%v, %v): neither may be nil", t, h))
 	}
 	h = Remembered(h)
-	return asking(withAsk{t, "with sections of hints " + hintsName(h), func(ask Ask) Ask {
+	return asking(withAsk{t, "with sections of hints " + hintsName(h), func(ask Request) Request {
 		ask.Sections = slices.Concat(hintsFor(t, h, ask), ask.Sections)
 		return ask
 	}})
 }
 
 // hintsFor returns the hints of the parents, or of the initial program if there are none.
-func hintsFor(t Task, h Hints, ask Ask) (sections []Section) {
+func hintsFor(t Task, h Hints, ask Request) (sections []Section) {
 	programs := []string{t.Initial()}
 	if len(ask.Parents) > 0 {
 		programs = programs[:0]

@@ -66,7 +66,7 @@ func commandPrompt(t task.Task, parent eval.Candidate, instruction string, besid
 // about returns what the task says of itself.
 func about(t task.Task) string {
 	var b strings.Builder
-	for _, m := range t.Prompt(task.Ask{}) {
+	for _, m := range t.Prompt(task.Request{}) {
 		if m.Role == llm.System {
 			b.WriteString(m.Content + "\n\n")
 		}
@@ -85,7 +85,7 @@ func scored(r eval.Result) string {
 // shown returns what stands beside the parent: the lines of sections, each under its title, as the task's bounds and
 // hints have them. Their programs are left out, and take nothing of a bound: those of the archive can be looked at.
 func shown(t task.Task, parent eval.Candidate, sections []task.Section) string {
-	ask := task.Asked(t, task.Ask{Parents: []eval.Candidate{parent}, Sections: sections})
+	ask := task.Asked(t, task.Request{Parents: []eval.Candidate{parent}, Sections: sections})
 	ask.Sections = slices.Clone(ask.Sections)
 	for i := range ask.Sections {
 		ask.Sections[i].Programs = nil

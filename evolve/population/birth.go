@@ -12,7 +12,7 @@ type Birth struct {
 	evolve.Child
 	Task   task.Task // of the search
 	Parent Member    // the zero value for the initial program, of which a Follow is told
-	// Shown is what the prompt showed beside the parents, as far as bounds had room for it ([task.Ask.Shown]); nil if it
+	// Shown is what the prompt showed beside the parents, as far as bounds had room for it ([task.Request.Shown]); nil if it
 	// showed nothing, or if no model was asked for the child.
 	Shown []task.Section
 }
@@ -22,7 +22,7 @@ func (b Birth) Improved() bool { return b.Scored() && b.Better(b.Parent.Candidat
 
 // told reports whether the model was shown a note, in the form in which prompts show it.
 func (b Birth) told(note string) bool {
-	alone := task.Ask{Sections: []task.Section{task.Notes(note)}}.Shown()
+	alone := task.Request{Sections: []task.Section{task.Notes(note)}}.Shown()
 	return len(alone) > 0 && slices.ContainsFunc(b.Shown, func(s task.Section) bool {
 		return s.Name == task.ShowNotes && slices.Contains(s.Lines, alone[0].Lines[0])
 	})

@@ -57,8 +57,8 @@ func (halves) Name() string { return "halves" }
 
 func (halves) Brief(v *population.View) evolve.Brief {
 	b := v.Brief(v.Sample(v.Part.Members(), population.Uniform(), 1)...)
-	first := strings.Fields(b.Ask.Parents[0].Program)
-	second := strings.Fields(b.Ask.Parents[len(b.Ask.Parents)-1].Program)
+	first := strings.Fields(b.Request.Parents[0].Program)
+	second := strings.Fields(b.Request.Parents[len(b.Request.Parents)-1].Program)
 	b.Make = func(context.Context, *evolve.Work) (string, error) {
 		return strings.Join(append(first[:len(first)/2:len(first)/2], second[len(second)/2:]...), " "), nil
 	}

@@ -318,7 +318,7 @@ type prepares struct{}
 func (prepares) Name() string { return "prepares" }
 func (prepares) Brief(v *population.View) evolve.Brief {
 	b := v.Brief()
-	b.Prepare = func(_ context.Context, ask task.Ask) (task.Ask, string, error) {
+	b.Prepare = func(_ context.Context, ask task.Request) (task.Request, string, error) {
 		if v.Birth%2 == 0 {
 			ask.Sections = nil
 		}

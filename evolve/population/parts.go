@@ -119,10 +119,10 @@ func (v *View) Brief(partners ...Member) evolve.Brief {
 	var b evolve.Brief
 	for _, m := range append([]Member{v.Parent}, partners...) {
 		v.elders.add(m)
-		b.Ask.Parents = append(b.Ask.Parents, m.Candidate)
+		b.Request.Parents = append(b.Request.Parents, m.Candidate)
 		b.From = append(b.From, m.ID)
 	}
-	b.Ask.Sections, b.Seed = v.Sections, v.seed
+	b.Request.Sections, b.Seed = v.Sections, v.seed
 	return b
 }
 

@@ -200,8 +200,8 @@ func (p *Population) complete(b *evolve.Brief, v *View, o Operator) {
 	if b.Seed == 0 {
 		b.Seed = v.seed
 	}
-	if len(b.Ask.Parents) == 0 {
-		b.Ask.Parents = []eval.Candidate{v.Parent.Candidate}
+	if len(b.Request.Parents) == 0 {
+		b.Request.Parents = []eval.Candidate{v.Parent.Candidate}
 	}
 	if len(b.From) == 0 {
 		b.From = []int{v.Parent.ID}
@@ -239,13 +239,13 @@ func admission(
 	}
 }
 
-// show notes what the prompt of b shows: that of the Ask which its Prepare returns, if it has one.
+// show notes what the prompt of b shows: that of the request which its Prepare returns, if it has one.
 func (p *Population) show(x *expected, b *evolve.Brief) error {
 	prepare := b.Prepare
 	if prepare == nil {
-		return step.Guard("Task", func() { x.sections = task.Asked(p.cfg.Task, b.Ask).Shown() })
+		return step.Guard("Task", func() { x.sections = task.Asked(p.cfg.Task, b.Request).Shown() })
 	}
-	b.Prepare = func(ctx context.Context, ask task.Ask) (task.Ask, string, error) {
+	b.Prepare = func(ctx context.Context, ask task.Request) (task.Request, string, error) {
 		now, why, err := prepare(ctx, ask)
 		if why == "" && err == nil { // the child is taken in only after this
 			x.sections = task.Asked(p.cfg.Task, now).Shown()

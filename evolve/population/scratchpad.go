@@ -75,7 +75,7 @@ func (p *Scratchpad) Section(v *View) task.Section {
 
 // Learn counts what became of notes, and asks for new ones when it is time.
 func (p *Scratchpad) Learn(ctx context.Context, s *Season) error {
-	if task.Asked(s.Task, task.Ask{}).Bounds.Hide(task.ShowNotes) {
+	if task.Asked(s.Task, task.Request{}).Bounds.Hide(task.ShowNotes) {
 		return nil
 	}
 	for _, b := range s.Births {

@@ -188,7 +188,7 @@ func TestNotesAreCountedAsPromptsShowThem(t *testing.T) {
 	long := strings.Repeat("é", 299)
 	p.take("- " + long + " x\n- " + strings.Repeat("語", 290))
 	for i, n := range p.notes {
-		shown := task.Ask{Sections: []task.Section{p.Section(&View{Rand: rand.New(rand.NewPCG(1, 5))})}}.Shown()
+		shown := task.Request{Sections: []task.Section{p.Section(&View{Rand: rand.New(rand.NewPCG(1, 5))})}}.Shown()
 		if len(shown) != 1 || len(shown[0].Lines) != len(p.notes) {
 			t.Fatalf("shown are %v", shown)
 		}

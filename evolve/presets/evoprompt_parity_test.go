@@ -108,7 +108,7 @@ func (s promptScores) shown(t *testing.T, config func(population.Config) populat
 	})
 	counts := map[string]int{}
 	spec := newTable(t, s)
-	spec.asked = func(ask task.Ask) {
+	spec.asked = func(ask task.Request) {
 		if calls < len(s)-1 {
 			return
 		}
@@ -136,7 +136,7 @@ func (s promptScores) shown(t *testing.T, config func(population.Config) populat
 // table is a task whose programs have the scores of a table, and any other −1. It tells what it is asked to show.
 type table struct {
 	task.Task
-	asked func(task.Ask)
+	asked func(task.Request)
 }
 
 func newTable(t *testing.T, scores promptScores) *table {
@@ -156,7 +156,7 @@ func newTable(t *testing.T, scores promptScores) *table {
 	return &table{Task: of}
 }
 
-func (o *table) Prompt(ask task.Ask) []llm.Message {
+func (o *table) Prompt(ask task.Request) []llm.Message {
 	o.asked(ask)
 	return []llm.Message{{Role: llm.User, Content: "another"}}
 }

@@ -27,7 +27,7 @@ import (
 // bare is a task whose prompt is the parent alone, and a reply the program alone.
 type bare struct{ task.Task }
 
-func (bare) Prompt(ask task.Ask) []llm.Message {
+func (bare) Prompt(ask task.Request) []llm.Message {
 	return []llm.Message{{Role: llm.User, Content: ask.Parents[0].Program}}
 }
 

@@ -77,7 +77,7 @@ func (o reflects) Brief(v *population.View) evolve.Brief {
 	scaled := slices.ContainsFunc(v.All.Members(), func(m population.Member) bool {
 		return slices.ContainsFunc(m.Result.Cases, func(score float64) bool { return score > perfect })
 	})
-	b.Prepare = func(ctx context.Context, ask task.Ask) (task.Ask, string, error) {
+	b.Prepare = func(ctx context.Context, ask task.Request) (task.Request, string, error) {
 		parent := ask.Parents[0]
 		r, err := v.Evaluate(ctx, o.on(v), parent.Program)
 		if err != nil {

@@ -44,7 +44,7 @@ func newSixNumbers(t *testing.T) task.Task {
 	return sixNumbers{of}
 }
 
-func (sixNumbers) Prompt(ask task.Ask) []llm.Message {
+func (sixNumbers) Prompt(ask task.Request) []llm.Message {
 	return []llm.Message{{Role: llm.User, Content: ask.Parents[0].Program}}
 }
 

@@ -127,7 +127,7 @@ func TestArtifacts(t *testing.T) {
 		!strings.Contains(r.Artifacts["stdout"], "evaluated 25 points") {
 		t.Errorf("artifacts %q", r.Artifacts)
 	}
-	messages := regress.Prompt(task.Ask{Parents: []eval.Candidate{{Program: regress.Initial(), Result: r}}})
+	messages := regress.Prompt(task.Request{Parents: []eval.Candidate{{Program: regress.Initial(), Result: r}}})
 	user := messages[1].Content
 	for _, want := range []string{"> worst at x=6.0", "<<<<<<< SEARCH", "EVOLVE-BLOCK-START and"} {
 		if !strings.Contains(user, want) {

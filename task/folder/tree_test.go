@@ -68,7 +68,7 @@ func TestSeveralFiles(t *testing.T) {
 	if _, err := pair.TuneEvaluator(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("an evaluator for a tuner: %v", err)
 	}
-	prompt := pair.Prompt(task.Ask{Parents: []eval.Candidate{{Program: pair.Initial(), Result: score(pair.Initial())}}})
+	prompt := pair.Prompt(task.Request{Parents: []eval.Candidate{{Program: pair.Initial(), Result: score(pair.Initial())}}})
 	if text := prompt[len(prompt)-1].Content; !strings.Contains(text, "codes/encode.py:") ||
 		!strings.Contains(text, "def write(n):") {
 		t.Errorf("the prompt is\n%s", text)

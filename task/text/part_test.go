@@ -91,7 +91,7 @@ func TestPartsAreKept(t *testing.T) {
 // The prompt for a part names it, and asks for its text alone.
 func TestPromptForAPart(t *testing.T) {
 	tk := parted(t)
-	ask := task.Ask{Parents: []eval.Candidate{{Program: tk.Initial(), Result: eval.Result{Valid: true}}}, Part: "rules"}
+	ask := task.Request{Parents: []eval.Candidate{{Program: tk.Initial(), Result: eval.Result{Valid: true}}}, Part: "rules"}
 	m := tk.Prompt(ask)
 	if last := m[len(m)-1].Content; !strings.Contains(last, `change is "rules"`) ||
 		strings.Contains(last, "one complete program") {

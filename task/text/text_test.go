@@ -160,7 +160,7 @@ func TestFeedback(t *testing.T) {
 	}
 	tk := newTask(t, c)
 	r := evaluate(t, tk, tk.Initial())
-	prompt := tk.Prompt(task.Ask{Parents: []eval.Candidate{{Program: tk.Initial(), Result: r}}})[1].Content
+	prompt := tk.Prompt(task.Request{Parents: []eval.Candidate{{Program: tk.Initial(), Result: r}}})[1].Content
 	if n := strings.Count(prompt, "said of "); n != 2 || len(prompt) > 10_000 {
 		t.Errorf("%d cases are shown in %d bytes, want 2", n, len(prompt))
 	}

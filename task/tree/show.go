@@ -28,7 +28,7 @@ const (
 // show returns a candidate's tree as a prompt shows it. Of the first parent it shows the files that fit: those that the
 // program changes, the one that is asked for, those that its evaluation named, then those that share names with these;
 // and a map of the rest. Of others it shows what they change.
-func (t *Task) show(c eval.Candidate, ask task.Ask) string {
+func (t *Task) show(c eval.Candidate, ask task.Request) string {
 	p, err := t.read(c.Program)
 	if err != nil {
 		return "a program that does not fit the base\n"

@@ -217,9 +217,9 @@ func TestPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := eval.Candidate{Program: program, Result: eval.Result{Reason: "lib/marked.go:4: no limit"}}
-	prompt := func(tt *Task, ask task.Ask) string { return tt.Prompt(ask)[1].Content }
-	all := prompt(tt, task.Ask{Parents: []eval.Candidate{named}})
-	if all != prompt(newTaskIn(t, tt.cfg), task.Ask{Parents: []eval.Candidate{named}}) {
+	prompt := func(tt *Task, ask task.Request) string { return tt.Prompt(ask)[1].Content }
+	all := prompt(tt, task.Request{Parents: []eval.Candidate{named}})
+	if all != prompt(newTaskIn(t, tt.cfg), task.Request{Parents: []eval.Candidate{named}}) {
 		t.Error("equal asks have different prompts")
 	}
 	var at []int
@@ -232,15 +232,15 @@ func TestPrompt(t *testing.T) {
 		t.Errorf("the files stand at %v in:\n%s", at, all)
 	}
 	small := newTask(t, func(c *Config) { c.Tokens = 70 })
-	shown := prompt(small, task.Ask{})
+	shown := prompt(small, task.Request{})
 	if !strings.Contains(shown, "Files that are not shown") || strings.Count(shown, "```go") != 2 || len(shown) > 2000 {
 		t.Errorf("in little room the prompt is:\n%s", shown)
 	}
-	part := prompt(small, task.Ask{Part: "lib/total.go"})
+	part := prompt(small, task.Request{Part: "lib/total.go"})
 	if !strings.Contains(part, "\nlib/total.go:\n\n```go\n") || !strings.Contains(part, `change is "lib/total.go"`) {
 		t.Errorf("where a part is asked for the prompt is:\n%s", part)
 	}
-	two := prompt(tt, task.Ask{Parents: []eval.Candidate{named,
+	two := prompt(tt, task.Request{Parents: []eval.Candidate{named,
 		{Program: tt.Initial(), Result: eval.Result{Valid: true}}}})
 	if strings.Count(two, "\nlib/total.go:\n") != 1 {
 		t.Errorf("the second parent is shown whole:\n%s", two)
@@ -411,7 +411,7 @@ func TestAbout(t *testing.T) {
 	if ext := task.Ext(newTask(t)); ext != ".txtar" {
 		t.Errorf("files with a program end in %q", ext)
 	}
-	m := newTask(t).Prompt(task.Ask{})
+	m := newTask(t).Prompt(task.Request{})
 	if len(m) != 2 || m[0].Role != llm.System || m[0].Content != "Add faster." {
 		t.Errorf("got %+v", m)
 	}

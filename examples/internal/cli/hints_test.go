@@ -46,7 +46,7 @@ func TestWithHints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := hinted.Prompt(task.Ask{})[0].Content; !strings.Contains(got, tt.shown) {
+			if got := hinted.Prompt(task.Request{})[0].Content; !strings.Contains(got, tt.shown) {
 				t.Errorf("%s: the prompt is\n%s", tt.language, got)
 			}
 			if err := stop(); err != nil || ended != 1 {

@@ -43,7 +43,7 @@ func TestShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := task.Ask{Sections: []task.Section{task.Notes("wider"), task.Attempts("worse: a became b")}}
+	ask := task.Request{Sections: []task.Section{task.Notes("wider"), task.Attempts("worse: a became b")}}
 	var o Options
 	if o.Bounded(bare) != bare {
 		t.Error("without the flag the task is another")

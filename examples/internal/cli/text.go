@@ -77,7 +77,7 @@ const minibatch = 3
 // or that [Options.CheckCases] refuses.
 func (o *Options) CheckBudget(t task.Task, b evolve.Budget) error {
 	first := eval.Candidate{Program: t.Initial(), Result: eval.Result{Valid: true}}
-	if err := b.Fits(llm.Request{Messages: t.Prompt(task.Ask{Parents: []eval.Candidate{first}})}); err != nil {
+	if err := b.Fits(llm.Request{Messages: t.Prompt(task.Request{Parents: []eval.Candidate{first}})}); err != nil {
 		return Usagef("%w, with a token for each byte of its prompt and --max-tokens %d", err,
 			cmp.Or(o.MaxTokens, llm.DefaultMaxTokens))
 	}
