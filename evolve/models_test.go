@@ -3,12 +3,17 @@ package evolve_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evoalloc/evoalloc/bandit"
 	"github.com/evoalloc/evoalloc/evolve"
 	"github.com/evoalloc/evoalloc/evolve/internal/record"
 	"github.com/evoalloc/evoalloc/llm"
@@ -111,6 +116,67 @@ func TestTokensOfAnotherModel(t *testing.T) {
 		if e := res.Earlier; len(e.Lost) != 1 || len(e.Abandoned) != 1 || e.Abandoned[0][0].Known().CompletionTokens != 70 {
 			t.Errorf("tells %v: after a kill before the answer: %+v", tells, e)
 		}
+	}
+}
+
+// planning is a model that has no attempt of its own: it asks another three times at once.
+type planning struct{ llm.LLM }
+
+func (p planning) Unwrap() llm.LLM { return p.LLM }
+
+func (p planning) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	var g errgroup.Group
+	for i := range 3 {
+		g.Go(func() error {
+			if i == 2 && req.Seed == 3 {
+				bad := llm.Func(func(context.Context, llm.Request) (llm.Reply, error) { panic("inner") })
+				if _, err := llm.Ask(ctx, bad, req); err == nil {
+					return errors.New("a panic was not told")
+				}
+				return nil
+			}
+			_, err := llm.Ask(ctx, p.LLM, llm.Request{Seed: uint32(i)})
+			return err
+		})
+	}
+	return llm.Reply{Text: "9"}, g.Wait()
+}
+
+// judging is a search of which nobody knows how many calls a step makes.
+type judging struct {
+	evolve.Arm
+	by llm.LLM
+}
+
+func (j judging) Step(ctx context.Context, turn *evolve.Turn) (evolve.Generation, error) {
+	for i := range 50 {
+		if _, err := turn.Ask(ctx, "judge", j.by, llm.Request{Seed: uint32(i)}); err != nil {
+			return evolve.Generation{}, err
+		}
+	}
+	return evolve.Generation{}, nil
+}
+
+// A model that only asks others makes calls that the budget counts and bounds like any other, and its inner panics cost
+// no process.
+func TestModelThatOnlyAsks(t *testing.T) {
+	var sent atomic.Int64
+	base := llm.Limit(llm.Func(func(context.Context, llm.Request) (llm.Reply, error) {
+		sent.Add(1)
+		return llm.Reply{Text: "9", Attempts: []llm.Attempt{{Status: llm.OK, Usage: &llm.Usage{CompletionTokens: 1}}}}, nil
+	}), 100)
+	var arms []evolve.Arm
+	for range 2 {
+		g := newGreedy(t, evolve.GreedyConfig{Task: newNumbers(t, "0"), LLM: base, N: 1})
+		arms = append(arms, judging{g, planning{base}})
+	}
+	res, err := evolve.Run(t.Context(), evolve.Config{Arms: arms, Policy: &bandit.Random{}, InFlight: 2,
+		Budget: evolve.Budget{Calls: 7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Limit != "Calls" || res.Calls != 7 || sent.Load() < 19 || sent.Load() > 21 {
+		t.Errorf("stopped by %s %s after %d calls, %d sent", res.Stop, res.Limit, res.Calls, sent.Load())
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 )
 
 // Ask is l.Generate through the Ask of ctx's [Trace]. An evaluator that asks a model must call Ask, so that a run has the
-// call. So must an LLM that asks another: its own call then has these attempts, and the reply that it gets has none.
+// call. So must an LLM that asks another: its own call then has these attempts, and in a run the reply that it gets has
+// none. A kill while its call is under way makes that again, with all that it asked.
 func Ask(ctx context.Context, l LLM, req Request) (Reply, error) {
 	return TraceOf(ctx).Ask(ctx, l, req)
 }

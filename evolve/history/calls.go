@@ -92,10 +92,10 @@ func (b *builder) endCall(id callID, was *call, r record.Record) {
 	case r.Kind == record.Failure:
 		b.note("error", e.reason)
 	}
-	if b.reply != nil {
-		e.text = r.Reply.Text
-	}
 	if was.kind == "" {
+		if b.reply != nil && r.Kind == record.Completion {
+			e.text = r.Reply.Text
+		}
 		b.calls.done[id] = e
 	} else if p := b.pulls[was.pull]; p != nil {
 		p.asides[id] = e
@@ -115,6 +115,7 @@ func (b *builder) session(r record.Record) {
 		if p := b.pulls[*r.Pull]; p != nil {
 			e := p.asides[id]
 			of.model, of.cost = cmp.Or(e.model, of.model), of.cost.Plus(e.cost)
+			delete(p.asides, id)
 		}
 	}
 	b.calls.done[callID{r.Key, r.N}] = of

@@ -65,7 +65,11 @@ func (c *Candidate) Name() string {
 // afterwards.
 func ReadLineage(path string) (*Lineage, error) {
 	texts := map[string]string{}
+	var other error
 	run, err := read(path, func(r record.Record) {
+		if r.Kind == record.Header && r.Version != record.Version {
+			other = fmt.Errorf("%w: it has version %d, and this program reads %d", journal.ErrVersion, r.Version, record.Version)
+		}
 		if r.Kind != record.Program {
 			return
 		}
@@ -76,7 +80,7 @@ func ReadLineage(path string) (*Lineage, error) {
 			texts[record.KeyOf(bare).String()] = bare
 		}
 	})
-	if run == nil {
+	if err = cmp.Or(other, err); run == nil || other != nil {
 		return nil, err
 	}
 	return run.lineage(texts), err

@@ -207,7 +207,8 @@ type database struct {
 
 	length, diversity []float64 // the least and the most that were seen
 	references        []figure
-	spreads           map[string]float64 // diversity by program, worked out once
+	spreads           map[string]float64 // diversity by program, of the last mostSpreads
+	known             []string           // those programs, oldest first
 }
 
 // Sizes bound a database.
@@ -238,7 +239,7 @@ func newDatabase(islands int, s sizes) *database {
 
 // Add keeps m. The initial program is given to all islands, and the first has it alone.
 func (l *island) Add(m population.Member) bool {
-	if l.list.replace(m) || m.ID == 0 && l.at > 0 {
+	if l.list.replace(m) || l.at > 0 && (m.ID == 0 || len(l.list) == 0 && l.islands[0].list.replace(m)) {
 		return m.ID > 0 || l.at == 0
 	}
 	l.put(&resident{Member: m, island: l.at})
@@ -392,11 +393,18 @@ func (d *database) spread(program string) float64 {
 			n++
 		}
 	}
+	if d.known = append(d.known, program); len(d.known) > mostSpreads {
+		delete(d.spreads, d.known[0])
+		d.known = d.known[1:]
+	}
 	d.spreads[program] = sum / max(1, n)
 	return d.spreads[program]
 }
 
-const mostReferences = 20
+const (
+	mostReferences = 20
+	mostSpreads    = 1000
+)
 
 // references returns all programs, or if there are too many the oldest one, and then each time the one that is farthest
 // from the nearest that was taken.

@@ -89,10 +89,10 @@ func once(parent population.Member, members []population.Member) (list []populat
 	return list
 }
 
-// the returns a selector of one member, whatever there is to choose from.
+// the returns a selector of one member, or of the first if that is not among those to choose from.
 func the(m population.Member) population.Selector {
 	return population.SelectorFunc(func(from []population.Member, _ *rand.Rand) int {
-		return slices.IndexFunc(from, func(k population.Member) bool { return k.ID == m.ID })
+		return max(0, slices.IndexFunc(from, func(k population.Member) bool { return k.ID == m.ID }))
 	})
 }
 

@@ -61,7 +61,10 @@ func (o patch) String() string {
 // crossed is a cross with one of the programs that are shown to other operators, and the others shown too.
 type crossed struct{ population.Cross }
 
-func (o crossed) Able(v *population.View) bool { return len(v.Part.Members()) > 1 }
+func (o crossed) Able(v *population.View) bool {
+	return slices.ContainsFunc(v.Part.Members(),
+		func(m population.Member) bool { return m.Result.Valid && m.ID != v.Parent.ID })
+}
 
 // Brief draws it.
 func (o crossed) Brief(v *population.View) evolve.Brief {

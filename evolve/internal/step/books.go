@@ -35,6 +35,7 @@ type CallBooks struct {
 
 	attemptsBooked, booked bool // its attempts, and the call itself, are in the ledger already: it is recalled
 
+	holding  sync.Mutex    // held while what its model asks sets the call aside
 	entry    sync.Mutex    // held while an attempt waits for room, so not mu: attempts that end meanwhile need that
 	mu       sync.Mutex    // of what follows
 	prompt   int           // of the longest request, its own or its model's
@@ -98,10 +99,14 @@ func (c *CallBooks) Begin(ctx context.Context, drain <-chan struct{}, model stri
 	c.mu.Lock()
 	w := want{Amounts: c.l.Prices.Worst(c.size, model), grant: c.grant, attempt: true,
 		now: c.outer != nil || c.open > 0}
-	if w.Calls -= c.set.Calls; c.outer != nil {
-		w.Calls = 0
-	}
+	w.Calls -= c.set.Calls
 	c.mu.Unlock()
+	if c.outer != nil {
+		w.Calls = 0
+		if err := c.outermost().hold(ctx, drain); err != nil {
+			return err
+		}
+	}
 	if err := c.l.reserve(ctx, drain, w); err != nil {
 		return err
 	}
@@ -115,6 +120,39 @@ func (c *CallBooks) Begin(ctx context.Context, drain <-chan struct{}, model stri
 	c.set = c.set.Plus(w.Amounts)
 	c.begun++
 	c.open++
+	return nil
+}
+
+// outermost returns the books of the call of the step, which are its own but for what a model asks.
+func (c *CallBooks) outermost() *CallBooks {
+	for c.outer != nil {
+		c = c.outer
+	}
+	return c
+}
+
+// hold sets aside the call itself before what its model asks, unless an attempt has: a model that only asks others has
+// no attempt of its own. It does not wait for room.
+func (c *CallBooks) hold(ctx context.Context, drain <-chan struct{}) error {
+	c.holding.Lock()
+	defer c.holding.Unlock()
+	c.mu.Lock()
+	held := c.set.Calls > 0 || c.gone
+	c.mu.Unlock()
+	if held {
+		return nil
+	}
+	one := Amounts{Calls: 1}
+	if err := c.l.reserve(ctx, drain, want{Amounts: one, grant: c.grant, attempt: true, now: true}); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		c.l.settle(one, Amounts{}, nil)
+	} else {
+		c.set.Calls++
+	}
 	return nil
 }
 
@@ -147,7 +185,7 @@ func (c *CallBooks) Ended(attempts []llm.Attempt) {
 func (c *CallBooks) hear(attempts []llm.Attempt) {
 	if c != nil {
 		c.mu.Lock()
-		c.tried = append(c.tried, attempts...)
+		c.tried, c.answered = append(c.tried, attempts...), c.answered || Answered(attempts)
 		c.mu.Unlock()
 		c.outer.hear(attempts)
 	}

@@ -276,8 +276,12 @@ func (c *call) send(ctx context.Context, l llm.LLM) (reply llm.Reply, err error)
 	untold := c.books.Untold(c.books.Complete(reply).Attempts)
 	// A model may return an answer without an attempt. Such an answer would count in no budget, and a run limited by
 	// calls would never end.
-	if err == nil && len(reply.Attempts) == 0 && !Answered(untold) {
-		reply.Attempts = []llm.Attempt{{Status: llm.OK}}
+	if err == nil && len(reply.Attempts) == 0 {
+		if i := slices.IndexFunc(untold, func(a llm.Attempt) bool { return a.Status == llm.OK }); i < 0 {
+			reply.Attempts = []llm.Attempt{{Status: llm.OK}}
+		} else { // the last one says how the call ended
+			untold = append(append(untold[:i:i], untold[i+1:]...), untold[i])
+		}
 	}
 	reply = c.books.Complete(reply)
 	reply.Attempts = append(untold, reply.Attempts...)
@@ -298,10 +302,13 @@ func (c *call) traced(ctx context.Context) context.Context {
 
 // askWithin asks l for the call's model. The attempts are the call's, whether the model tells of them or not, so the
 // reply that it gets has none, or they would count twice. To make it a call of its own, with its own record, was
-// dropped: that needs a second account of what belongs to whom, and saves no money.
-func (c *call) askWithin(ctx context.Context, l llm.LLM, req llm.Request) (llm.Reply, error) {
+// dropped: that needs a second account of what belongs to whom. The price is that a call that a kill cut short is made
+// again with all that its model had asked.
+func (c *call) askWithin(ctx context.Context, l llm.LLM, req llm.Request) (reply llm.Reply, err error) {
 	in := &call{Step: c.Step, purpose: c.purpose, req: req, id: c.id, books: c.books.Inner(req)}
-	reply, err := llm.Send(in.traced(ctx), l, req)
+	if bad := Guard("the model's Generate", func() { reply, err = llm.Send(in.traced(ctx), l, req) }); bad != nil {
+		err = bad
+	}
 	reply = in.books.Complete(reply.Clean())
 	in.books.Settle(reply.Attempts)
 	reply.Attempts = nil
