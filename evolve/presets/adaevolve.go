@@ -75,7 +75,6 @@ func (o adapts) Follow(population.Birth) {
 
 func (adapts) String() string { return "explore, exploit, balanced by gains" }
 
-// mode draws how the parent is drawn.
 func (l *niche) mode(r *rand.Rand) string {
 	i := l.intensity()
 	switch draw := r.Float64(); {
@@ -87,7 +86,6 @@ func (l *niche) mode(r *rand.Rand) string {
 	return balances
 }
 
-// parent draws a parent.
 func (l *niche) parent(mode string, r *rand.Rand) *resident {
 	share := 4 // of the best that are exploited
 	if mode == balances {

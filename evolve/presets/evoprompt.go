@@ -48,7 +48,6 @@ func (d *distinct) String() string { return fmt.Sprintf("Distinct(%d)", promptsK
 // wheel is a cross of two programs by roulette wheel.
 type wheel struct{ population.Cross }
 
-// Brief draws both.
 func (o wheel) Brief(v *population.View) evolve.Brief {
 	var second population.Member
 	v.Parent, second = pairOf(v.Part.Members(), v.Rand)

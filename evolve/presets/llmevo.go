@@ -40,7 +40,6 @@ type tribe struct {
 	shown []population.Member
 }
 
-// Add keeps m if it is among the best.
 func (t *tribe) Add(m population.Member) bool {
 	if !population.Replace(t.full, m) {
 		t.full = append(t.full, m)
@@ -85,7 +84,6 @@ type inOrder struct {
 
 func (o inOrder) Able(v *population.View) bool { return population.Able(o.Operator, v) }
 
-// Brief makes the child.
 func (o inOrder) Brief(v *population.View) evolve.Brief {
 	o.tribe.begin(v)
 	members := v.Part.Members()

@@ -36,7 +36,6 @@ func OpenEvolve(c population.Config) population.Config {
 // sampled is a rewrite of a parent that an island samples.
 type sampled struct{ population.Rewrite }
 
-// Brief samples the parent and what is shown with it.
 func (o sampled) Brief(v *population.View) evolve.Brief {
 	l := v.Part.(*island)
 	parent, by, inspirations := l.sample(v.Rand)
@@ -211,7 +210,6 @@ type database struct {
 	known             []string           // those programs, oldest first
 }
 
-// Sizes bound a database.
 type sizes struct {
 	most      int // programs on all islands
 	mostElite int // of them
@@ -275,7 +273,6 @@ func (l *island) Place(m population.Member) string {
 
 func (l *island) String() string { return fmt.Sprintf("OpenEvolve(%d)", l.at) }
 
-// put adds r to its island.
 func (d *database) put(r *resident) {
 	l := d.islands[r.island]
 	d.all = append(d.all, r)
@@ -332,7 +329,6 @@ func (d *database) limit(newcomer *resident) {
 	}
 }
 
-// drop takes r off its island and out of the elite.
 func (d *database) drop(r *resident) {
 	l := d.islands[r.island]
 	d.all, d.elite, l.list = d.all.without(r), d.elite.without(r), l.list.without(r)
@@ -362,7 +358,6 @@ type cell [2]int
 
 const bins = 10
 
-// String returns the bins.
 func (c cell) String() string { return fmt.Sprintf("%d %d", c[0], c[1]) }
 
 // cellOf returns the cell of a program. Bins divide the range of what was seen so far, so that a program may be in

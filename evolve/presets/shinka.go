@@ -66,7 +66,6 @@ func (o crossed) Able(v *population.View) bool {
 		func(m population.Member) bool { return m.Result.Valid && m.ID != v.Parent.ID })
 }
 
-// Brief draws it.
 func (o crossed) Brief(v *population.View) evolve.Brief {
 	shown := v.Part.(*shore).context(v.Parent, v.Rand)
 	i := v.Rand.IntN(len(shown))
