@@ -19,12 +19,12 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	s, err := embedded.Start(embedded.Config{Dir: dir, Port: -1}) // which has no port
+	s, err := embedded.Start(embedded.Config{Dir: dir})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	server := nats.Server{InProcess: s}
+	server := nats.Server{URL: s.URL()}
 	digest, err := nats.Digest(nil, "length, version 1")
 	if err != nil {
 		log.Fatal(err)
@@ -50,10 +50,11 @@ func Example() {
 	}
 	r, err := e.Evaluate(ctx, "a program")
 	fmt.Println(e, r.Score, err)
-	e.Close()
+	fmt.Println(e.Close())
 	cancel()
-	fmt.Println(<-ended, s.Addr())
+	fmt.Println(<-ended)
 	// Output:
 	// length 9 <nil>
-	// <nil> <nil>
+	// <nil>
+	// <nil>
 }

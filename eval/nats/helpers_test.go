@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	natsgo "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/evoalloc/evoalloc/eval"
 	"github.com/evoalloc/evoalloc/eval/nats"
@@ -33,12 +31,6 @@ func start(t testing.TB, cfg embedded.Config) *embedded.Server {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-// local starts a server for a test that runs beside others.
-func local(t *testing.T) nats.Server {
-	t.Parallel()
-	return nats.Server{URL: start(t, embedded.Config{}).URL()}
 }
 
 // run makes an Evaluator for the test.
@@ -119,39 +111,38 @@ func until(t testing.TB, what string, done func() bool) {
 	}
 }
 
-// queued returns how many jobs the server holds.
-func queued(t testing.TB, s nats.Server) int {
-	t.Helper()
-	nc, err := natsgo.Connect(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := js.Stream(t.Context(), "EVOALLOC_JOBS")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return int(jobs.CachedInfo().State.Msgs)
+func contextWithCancel(t *testing.T) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	return ctx, cancel
 }
 
-// held is an evaluator whose evaluations end when they are let go, with a score of 1, or with their contexts.
-type held struct {
-	begun   atomic.Int64
-	release chan bool
+// large scores each program with 1, "large" with more than a message holds, and "wait" never.
+var large = eval.Func(func(ctx context.Context, program string) (eval.Result, error) {
+	r := eval.Result{Score: 1, Valid: true}
+	switch program {
+	case "wait":
+		<-ctx.Done()
+		return r, ctx.Err()
+	case "large":
+		r.Artifacts = map[string]string{}
+		for i := range 4 {
+			r.Artifacts[fmt.Sprint(i)] = strings.Repeat("\x01", 60<<10) // six bytes each as JSON
+		}
+	}
+	return r, nil
+})
+
+// address returns the host and port of a URL.
+func address(of string) string {
+	u, err := url.Parse(of)
+	if err != nil {
+		panic(err)
+	}
+	return u.Host
 }
 
-func newHeld() *held { return &held{release: make(chan bool)} }
-
-func (h *held) Evaluate(ctx context.Context, _ string) (eval.Result, error) {
-	h.begun.Add(1)
-	select {
-	case <-h.release:
-		return eval.Result{Score: 1, Valid: true}, nil
-	case <-ctx.Done():
-		return eval.Result{}, ctx.Err()
-	}
+// through returns the URL of a server by way of a proxy that listens on l.
+func through(server string, l net.Listener) string {
+	return strings.Replace(server, address(server), l.Addr().String(), 1)
 }

@@ -1,123 +1,85 @@
 package nats
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/evoalloc/evoalloc/eval"
 )
 
-// A job is a program to score. In a message the program is the body.
+// A job is a program to score. In a message the program is the body, and the other fields are headers.
 type job struct {
 	Task
-	key        string // of the result, see keyOf
-	sample     int
-	maxDeliver int
-	program    string
-	tries      int // deliveries, this one included; 0 at the run
+	Key, Apart string
+	Sample     int
+	Run        string
+	Deaths     int
+	Lost       time.Duration
+	Timeout    time.Duration
+	Program    string
 }
 
 // The headers of a job.
 const (
-	sampleHeader     = "Evo-Sample"
-	maxDeliverHeader = "Evo-Max-Deliver"
+	hApart, hSample, hRun           = "Evo-Apart", "Evo-Sample", "Evo-Run"
+	hDeaths, hLost, hTimeout, hName = "Evo-Deaths", "Evo-Lost", "Evo-Timeout", "Evo-Task"
 )
 
-// resultKey is the job's key in the bucket of results.
-func (j job) resultKey() string { return j.token() + "." + j.Digest + "." + j.key }
+// hReflected is a header of the server's answers about its streams. See reflected.
+const hReflected = "Nats-Stream"
 
-func (j job) subject(s Server) string { return s.subject("jobs", j.resultKey()) }
+// subject returns the job's own subject.
+func (j job) subject(s Server) string {
+	return s.subject("jobs", j.token(), j.Digest, j.Key, j.Run)
+}
 
+// resultSubject returns the subject of the job's result.
+func (j job) resultSubject(s Server) string { return s.subject("results", j.token(), j.Digest, j.Key) }
+
+// message returns the job as a message.
 func (j job) message(s Server) *nats.Msg {
 	m := nats.NewMsg(j.subject(s))
-	m.Header.Set(sampleHeader, strconv.Itoa(j.sample))
-	m.Header.Set(maxDeliverHeader, strconv.Itoa(j.maxDeliver))
-	m.Data = []byte(j.program)
+	m.Header.Set(hName, strconv.Quote(j.Name))
+	m.Header.Set(hApart, strconv.Quote(j.Apart))
+	m.Header.Set(hSample, itoa(j.Sample))
+	m.Header.Set(hRun, j.Run)
+	m.Header.Set(hDeaths, itoa(j.Deaths))
+	m.Header.Set(hLost, j.Lost.String())
+	m.Header.Set(hTimeout, j.Timeout.String())
+	m.Data = []byte(j.Program)
 	return m
 }
 
-// reflected reports whether the server sent a message as its answer to a client's request for a stored message. A worker
-// may not queue or cancel jobs, but it can store any text as a result and have the server answer to any subject.
-func reflected(h nats.Header) bool { return h.Get("Nats-Stream") != "" }
-
-// readJob returns the job in a message, or an error if no run sends such a message.
-func readJob(t Task, m jetstream.Msg) (job, error) {
-	meta, err := m.Metadata()
-	if err != nil {
-		return job{}, err
+// readJob returns the job in a message, or an error if no run of the task sends such a job.
+func readJob(s Server, t Task, m *nats.Msg) (j job, err error) {
+	tokens := strings.Split(strings.TrimPrefix(m.Subject, s.subject("jobs")+"."), ".")
+	if len(tokens) != 4 || tokens[0] != t.token() || tokens[1] != t.Digest {
+		return j, fmt.Errorf("its subject %q is not one of the task %v", m.Subject, t)
 	}
-	if reflected(m.Headers()) {
-		return job{}, errors.New("the server sent it in answer to another client's request")
+	if m.Header.Get(hReflected) != "" {
+		return j, errors.New("the server sent it in answer to a request of another client")
 	}
-	sample, errSample := strconv.Atoi(m.Headers().Get(sampleHeader))
-	most, errMost := strconv.Atoi(m.Headers().Get(maxDeliverHeader))
-	if err := errors.Join(errSample, errMost); err != nil {
-		return job{}, fmt.Errorf("its headers cannot be read: %w", err)
+	j = job{Key: tokens[2], Run: tokens[3], Program: string(m.Data)}
+	j.Digest = t.Digest
+	var errs [6]error
+	j.Name, errs[0] = strconv.Unquote(m.Header.Get(hName))
+	j.Apart, errs[1] = strconv.Unquote(m.Header.Get(hApart))
+	j.Sample, errs[2] = strconv.Atoi(m.Header.Get(hSample))
+	j.Deaths, errs[3] = strconv.Atoi(m.Header.Get(hDeaths))
+	j.Lost, errs[4] = time.ParseDuration(m.Header.Get(hLost))
+	j.Timeout, errs[5] = time.ParseDuration(m.Header.Get(hTimeout))
+	switch err := errors.Join(errs[:]...); {
+	case err != nil:
+		return j, fmt.Errorf("its headers cannot be read: %w", err)
+	case j.Name != t.Name:
+		return j, fmt.Errorf("its task is %q", j.Name)
+	case j.Deaths < 1 || j.Lost < minLost || j.Timeout <= 0:
+		return j, fmt.Errorf("its limits are out of range: %d deaths, lost after %v, %v in all", j.Deaths, j.Lost, j.Timeout)
+	case !j.valid():
+		return j, fmt.Errorf("its key %q does not match its program and sample", j.Key)
 	}
-	return job{Task: t, key: lastToken(m.Subject()), sample: sample, maxDeliver: most, program: string(m.Data()),
-		tries: int(meta.NumDelivered)}, nil
-}
-
-// A record is an evaluation as the server stores it.
-type record struct {
-	Worker string      `json:"worker"`
-	Tries  int         `json:"tries"`
-	Took   float64     `json:"took_s"`
-	Result eval.Result `json:"result"`
-	// Error is why the evaluator failed, or "" if there is a result. A run that asks later removes it and tries again.
-	Error string `json:"error,omitempty"`
-}
-
-// maxRecord is the size limit, in bytes, of a record in a message.
-const maxRecord = minPayload - 16<<10
-
-// text returns the record as JSON. It leaves out artifacts that do not fit into a message. Without them a clean result
-// fits.
-func (r record) text() ([]byte, error) {
-	text, err := json.Marshal(r)
-	if err == nil && len(text) > maxRecord {
-		r.Result.Artifacts = nil
-		text, err = json.Marshal(r)
-	}
-	return text, err
-}
-
-func readRecord(text []byte) (r record, err error) {
-	err = json.Unmarshal(text, &r)
-	r.Result = r.Result.Clean()
-	return r, err
-}
-
-// store stores the record of a job, unless there is one. It returns an error if the server did not answer.
-func store(ctx context.Context, results jetstream.KeyValue, j job, r record) error {
-	text, err := r.text()
-	if err != nil {
-		return err
-	}
-	if _, err = results.Create(ctx, j.resultKey(), text); errors.Is(err, jetstream.ErrKeyExists) {
-		return nil
-	}
-	return err
-}
-
-// lookup returns the record of a job, or nil if there is none. What is not a record counts as none, and so does an
-// error if again is true; both are removed.
-func lookup(ctx context.Context, results jetstream.KeyValue, j job, again bool) (*record, error) {
-	entry, err := results.Get(ctx, j.resultKey())
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	r, err := readRecord(entry.Value())
-	if err == nil && (r.Error == "" || !again) {
-		return &r, nil
-	}
-	return nil, results.Delete(ctx, j.resultKey(), jetstream.LastRevision(entry.Revision()))
+	return j, nil
 }

@@ -8,10 +8,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 )
 
@@ -47,7 +45,10 @@ const (
 	asWorker = "worker"
 )
 
-var prefixes = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`) // upper case in the names of streams
+var (
+	names    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	prefixes = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`) // upper case in the names of streams
+)
 
 // filled returns s with its defaults, or an error that names the wrong field.
 func (s Server) filled() (Server, error) {
@@ -118,73 +119,3 @@ func (s Server) publicKey() (string, error) {
 	defer pair.Wipe()
 	return pair.PublicKey()
 }
-
-// connect connects in a role. It calls failed when the server refuses something later, or the connection is closed for
-// good.
-func (s Server) connect(role, name string, failed func(error)) (*nats.Conn, jetstream.JetStream, error) {
-	inbox := s.subject("inbox", role)
-	if role == asWorker {
-		key, err := s.publicKey()
-		if err != nil {
-			return nil, nil, err
-		}
-		inbox += "." + key
-	}
-	options := []nats.Option{
-		nats.Timeout(connectWithin), nats.Name(name), nats.CustomInboxPrefix(inbox),
-		nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond),
-		nats.PingInterval(3 * time.Second), nats.MaxPingsOutstanding(2),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if errors.Is(err, nats.ErrPermissionViolation) || errors.Is(err, nats.ErrAuthorization) {
-				failed(fmt.Errorf("nats: %v refuses a %s: %w", s, role, err))
-			}
-		}),
-		// After errors that it does not know the client gives up for good. It is called for that alone.
-		nats.NoCallbacksAfterClientClose(), nats.ClosedHandler(func(nc *nats.Conn) {
-			failed(fmt.Errorf("nats: %v closed the connection of a %s: %w", s, role,
-				cmp.Or(nc.LastError(), nats.ErrConnectionClosed)))
-		}),
-	}
-	if s.Credentials != "" {
-		options = append(options, nats.UserCredentials(s.Credentials))
-	}
-	if s.NKey != "" {
-		key, err := nats.NkeyOptionFromSeed(s.NKey)
-		if err != nil {
-			return nil, nil, fmt.Errorf("nats: Server.NKey: %w", err)
-		}
-		options = append(options, key)
-	}
-	if s.CA != "" {
-		options = append(options, nats.RootCAs(s.CA))
-	}
-	if s.Cert != "" {
-		options = append(options, nats.ClientCert(s.Cert, s.Key))
-	}
-	if s.InProcess != nil {
-		options = append(options, nats.InProcessServer(s.InProcess))
-	}
-	nc, err := nats.Connect(s.URL, append(options, s.Options...)...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("nats: connecting to %v: %w", s, err)
-	}
-	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(replyWithin))
-	if got := nc.MaxPayload(); err == nil && got < minPayload {
-		err = fmt.Errorf("nats: %v takes messages of at most %d bytes: set its max_payload to %d or more",
-			s, got, minPayload)
-	}
-	if err != nil {
-		nc.Close()
-		return nil, nil, err
-	}
-	return nc, js, nil
-}
-
-// Bounds of what a busy server may take to answer.
-const (
-	connectWithin = 10 * time.Second // to let a client in
-	replyWithin   = 5 * time.Second  // to answer a request
-)
-
-// minPayload is the least message limit that a server may have: NATS's default.
-const minPayload = 1 << 20

@@ -5,47 +5,50 @@ import (
 	"strings"
 )
 
-// All names begin with the server's prefix, here evoalloc. Those of streams have it in upper case.
+// All names begin with the server's prefix, here evoalloc. A stream's name has it in upper case.
 //
-//	evoalloc.jobs.TASK.DIGEST.KEY          jobs, in the work queue EVOALLOC_JOBS. Its consumer TASK_DIGEST gives them out
-//	$KV.EVOALLOC_RESULTS.TASK.DIGEST.KEY   results, in the bucket EVOALLOC_RESULTS
-//	evoalloc.here.TASK.FROM                a worker's heartbeats
-//	evoalloc.began.TASK.DIGEST.KEY         a worker begins a job
-//	evoalloc.cancel.TASK.DIGEST.KEY        a run cancels a job
-//	evoalloc.inbox.run.>                   the server's answers to a run
-//	evoalloc.inbox.worker.FROM.>           the server's answers to a worker, with the jobs that it takes
+//	evoalloc.jobs.TASK.DIGEST.KEY.RUN          jobs, in the stream EVOALLOC_JOBS. RUN is the run's queue, a consumer
+//	evoalloc.results.TASK.DIGEST.KEY           results, in the stream EVOALLOC_RESULTS
+//	evoalloc.results.TASK.DIGEST.KEY.back.RUN  the history of a job's earlier deliveries, in the same stream
+//	evoalloc.call.TASK                         a run's call for workers, each second
+//	evoalloc.cancel.TASK                       a run's cancellation of a job
+//	evoalloc.told.RUN.FROM                     a worker's notices to a run: that it is there, which jobs it began
+//	evoalloc.inbox.run.>                       the server's answers to a run
+//	evoalloc.inbox.worker.FROM.>               the server's answers to a worker
+//	EVOALLOC_LARGE                             the object store of results beyond the message limit
 //
 // KEY is a hash of program and sample. FROM is the public key of the worker's NKey, or "any" without one.
 
+// stream returns the name of a stream of the prefix.
+func (s Server) stream(name string) string { return strings.ToUpper(s.Prefix) + "_" + name }
+
+func (s Server) jobs() string    { return s.stream("JOBS") }
+func (s Server) results() string { return s.stream("RESULTS") }
+func (s Server) large() string   { return s.stream("LARGE") }
+
 // subject returns a subject of the prefix.
-func (s Server) subject(tokens ...string) string { return s.Prefix + "." + strings.Join(tokens, ".") }
-
-// lastToken returns the last part of a subject.
-func lastToken(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
-
-func (s Server) jobs() string    { return strings.ToUpper(s.Prefix) + "_JOBS" }
-func (s Server) results() string { return strings.ToUpper(s.Prefix) + "_RESULTS" }
-
-// consumer returns the name of the task's consumer of jobs.
-func (t Task) consumer() string { return t.token() + "_" + t.Digest }
+func (s Server) subject(tokens ...string) string {
+	return s.Prefix + "." + strings.Join(tokens, ".")
+}
 
 // Permissions are the subjects that a user of the server may publish to and subscribe to.
 type Permissions struct{ Publish, Subscribe []string }
 
 // WorkerPermissions returns what workers of a prefix ("" means "evoalloc") need to take jobs, acknowledge them,
 // look results up and store them. key is the public key of their NKey, or "" if they have none. It is part of the
-// subjects of their inboxes and heartbeats, so workers of another key can neither read the ones nor send the others.
+// subjects of their inboxes and notices, so workers of another key can neither read the ones nor send the others.
 func WorkerPermissions(prefix, key string) Permissions {
 	key = cmp.Or(key, anyKey)
 	s := Server{Prefix: cmp.Or(prefix, defaultPrefix)}
+	bucket := "OBJ_" + s.large()
 	return Permissions{
 		Publish: []string{
-			"$JS.API.CONSUMER.INFO." + s.jobs() + ".*", "$JS.API.CONSUMER.MSG.NEXT." + s.jobs() + ".*",
-			"$JS.ACK." + s.jobs() + ".>", "$JS.API.STREAM.INFO.KV_" + s.results(),
-			"$JS.API.DIRECT.GET.KV_" + s.results() + ".>", "$KV." + s.results() + ".>",
-			s.subject("here", "*", key), s.subject("began", ">"),
+			"$JS.API.CONSUMER.MSG.NEXT." + s.jobs() + ".*", "$JS.ACK." + s.jobs() + ".>",
+			"$JS.API.DIRECT.GET." + s.results() + ".>", s.subject("results", ">"), s.subject("told", "*", key),
+			"$O." + s.large() + ".>", "$JS.API.STREAM.INFO." + bucket, "$JS.API.DIRECT.GET." + bucket + ".>",
+			"$JS.API.STREAM.PURGE." + bucket,
 		},
-		Subscribe: []string{s.subject("inbox", asWorker, key, ">"), s.subject("cancel", ">")},
+		Subscribe: []string{s.subject("inbox", asWorker, key, ">"), s.subject("call", "*"), s.subject("cancel", "*")},
 	}
 }
 
@@ -54,8 +57,8 @@ func RunPermissions(prefix string) Permissions {
 	s := Server{Prefix: cmp.Or(prefix, defaultPrefix)}
 	return Permissions{
 		Publish: []string{
-			"$JS.API.>", "$JS.FC.>", "$KV." + s.results() + ".>", s.subject("jobs", ">"), s.subject("cancel", ">"),
+			"$JS.API.>", "$JS.FC.>", s.subject("jobs", ">"), s.subject("call", "*"), s.subject("cancel", "*"),
 		},
-		Subscribe: []string{s.subject("inbox", asRun, ">"), s.subject("here", ">"), s.subject("began", ">")},
+		Subscribe: []string{s.subject("inbox", asRun, ">"), s.subject("results", ">"), s.subject("told", "*", "*")},
 	}
 }

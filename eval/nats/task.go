@@ -8,12 +8,13 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
 // A Task is what programs are scored on. A run and its workers must have equal ones.
 type Task struct {
-	// Name is printed, and is part of subjects: 1 to 100 bytes.
+	// Name is printed, and is part of subjects.
 	Name string
 	// Digest is a hash of all that decides scores, in hexadecimal; see [Digest].
 	Digest string
@@ -24,8 +25,8 @@ var digests = regexp.MustCompile(`^[0-9a-f]{8,64}$`)
 // validate returns an error that names the wrong field.
 func (t Task) validate() error {
 	switch {
-	case t.Name == "" || len(t.Name) > 100:
-		return fmt.Errorf("nats: Task.Name is %q: want 1 to 100 bytes", t.Name)
+	case t.Name == "" || len(t.Name) > 200:
+		return fmt.Errorf("nats: Task.Name is %q: want 1 to 200 bytes", t.Name)
 	case !digests.MatchString(t.Digest):
 		return fmt.Errorf("nats: Task.Digest is %q: want 8 to 64 hexadecimal digits, as Digest returns", t.Digest)
 	}
@@ -109,3 +110,7 @@ func keyOf(apart, program string, sample int) string {
 	fmt.Fprintf(h, "%q %d\n%s", apart, sample, program)
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
+
+func (j job) valid() bool { return j.Key == keyOf(j.Apart, j.Program, j.Sample) }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,116 +1,66 @@
 package nats
 
-import (
-	"encoding/json"
-	"maps"
-	"slices"
-	"sync"
-	"time"
+import "time"
 
-	"github.com/nats-io/nats.go"
+// A sender is a worker that sent a run a notice: the public key that identifies it at the server, and the name that it
+// gives itself.
+type sender struct{ key, name string }
 
-	"github.com/evoalloc/evoalloc/internal/printable"
-)
-
-// A heartbeat is a worker's message to the runs of its task that it is there, every [beatInterval].
-type heartbeat struct {
-	Worker string `json:"worker"`
-	Digest string `json:"digest"`
-	Slots  int    `json:"slots"`
-	Busy   int    `json:"busy"`
+// A workerState is a worker's latest notice of presence.
+type workerState struct {
+	slots, busy int
+	heard       time.Time
 }
 
-const (
-	beatInterval = 2 * time.Second
-	tickInterval = time.Second
-	silentTicks  = 3 * int(beatInterval/tickInterval) // after which a worker counts as gone
-)
-
-// Bounds of heartbeats, as a worker may lie.
-const (
-	maxName    = 100     // bytes of a name
-	maxSlots   = 1 << 16 // of one worker
-	maxWorkers = 10_000  // that are counted
-)
-
-// workers are the workers of a task, of any digest, as their heartbeats tell. Time is counted in ticks of this process,
-// so that none passes while the process or its machine is stopped. workers are safe for concurrent use.
+// workers are the workers that serve a run. A lying worker can give itself many names, but has one key.
 type workers struct {
-	digest string // the run's
-
-	mu     sync.Mutex
-	states map[string]state // by the worker's key and name
-	ever   bool             // whether a worker of the run's digest was heard from
-	alone  int              // ticks in a row in which evaluations waited and no such worker was there
+	states map[sender]workerState
+	keys   map[string]int // workers of each key
 }
 
-type state struct {
-	heartbeat
-	silent int // ticks since the last heartbeat
-}
+// Bounds of a notice. Workers of one key beyond maxOfKey get jobs, but are not counted.
+const (
+	maxName  = 100     // bytes of a name
+	maxSlots = 1 << 16 // of one worker
+	maxOfKey = 10_000
+)
 
-func newWorkers(digest string) *workers { return &workers{digest: digest, states: map[string]state{}} }
+// silence is how long a worker may be silent before it counts as gone.
+const silence = 3 * answerInterval
 
-// hear takes in a heartbeat.
-func (w *workers) hear(m *nats.Msg) {
-	var h heartbeat
-	if reflected(m.Header) || json.Unmarshal(m.Data, &h) != nil || len(h.Worker) > maxName ||
-		!digests.MatchString(h.Digest) {
-		return
-	}
-	h.Slots, h.Busy = min(max(h.Slots, 0), maxSlots), min(max(h.Busy, 0), maxSlots)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id := lastToken(m.Subject) + " " + printable.Line(h.Worker)
-	if _, known := w.states[id]; known || len(w.states) < maxWorkers {
-		w.states[id] = state{heartbeat: h}
-	}
-	w.ever = w.ever || h.Digest == w.digest
-}
+func newWorkers() workers { return workers{map[sender]workerState{}, map[string]int{}} }
 
-// tick counts a tick, at which evaluations wait or not, and forgets workers that are gone. It returns for how long
-// evaluations have waited without a worker of the run's digest, and whether there ever was one.
-func (w *workers) tick(waiting bool) (alone time.Duration, ever bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.alone++
-	for id, s := range w.states {
-		if s.silent++; s.silent > silentTicks {
-			delete(w.states, id)
-			continue
-		}
-		w.states[id] = s
-		if s.Digest == w.digest {
-			w.alone = 0
-		}
-	}
-	if !waiting {
-		w.alone = 0
-	}
-	return time.Duration(w.alone) * tickInterval, w.ever
-}
+func (w *workers) len() int { return len(w.states) }
 
-// count returns the number of workers of the run's digest, of their slots, and of those that are busy.
-func (w *workers) count() (n, slots, busy int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// slots returns how many slots all workers have, and how many of these are busy.
+func (w *workers) slots() (slots, busy int) {
 	for _, s := range w.states {
-		if s.Digest == w.digest {
-			n, slots, busy = n+1, slots+s.Slots, busy+s.Busy
-		}
+		slots, busy = slots+s.slots, busy+s.busy
 	}
-	return n, slots, busy
+	return slots, busy
 }
 
-// others returns the digests that workers of the task serve in place of the run's.
-func (w *workers) others() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	found := map[string]bool{}
-	for _, s := range w.states {
-		if s.Digest != w.digest {
-			found[s.Digest] = true
+// add records a worker's state, and reports whether the worker is new.
+func (w *workers) add(from sender, s workerState) (added bool) {
+	if _, known := w.states[from]; !known {
+		if w.keys[from.key] >= maxOfKey {
+			return false
+		}
+		w.keys[from.key]++
+		added = true
+	}
+	w.states[from] = s
+	return added
+}
+
+// forget removes the workers that are gone.
+func (w *workers) forget(now time.Time) {
+	for from, s := range w.states {
+		if now.Sub(s.heard) > silence {
+			delete(w.states, from)
+			if w.keys[from.key]--; w.keys[from.key] == 0 {
+				delete(w.keys, from.key)
+			}
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
 }

@@ -87,6 +87,7 @@ func line(s nats.WorkerStats, lately int, every time.Duration) string {
 	if every > 0 {
 		rate = fmt.Sprintf(", %.2f a second", float64(lately)/every.Seconds())
 	}
-	return fmt.Sprintf("%d scored%s, %d of them invalid; %d known, %d canceled, %d failed",
-		s.Done, rate, s.Invalid, s.Known, s.Canceled, s.Failed)
+	return fmt.Sprintf("%d scored%s, %d of them invalid; %d known, %d canceled, %d failed; refused: %d jobs, %d runs of "+
+		"another version",
+		s.Done, rate, s.Invalid, s.Known, s.Canceled, s.Failed, s.Refused, s.Unlike)
 }

@@ -90,9 +90,9 @@ func TestBadWorkerFlags(t *testing.T) {
 }
 
 func TestWorkersLine(t *testing.T) {
-	s := nats.WorkerStats{Done: 30, Invalid: 2, Failed: 1}
+	s := nats.WorkerStats{Done: 30, Invalid: 2, Unlike: 1}
 	if got := line(s, 15, 60e9); !strings.HasPrefix(got, "30 scored, 0.25 a second, 2 of them invalid") ||
-		!strings.HasSuffix(got, "1 failed") {
+		!strings.HasSuffix(got, "1 runs of another version") {
 		t.Error(got)
 	}
 }

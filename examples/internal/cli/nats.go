@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"flag"
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -37,6 +38,16 @@ func (n *NATS) register(fs *flag.FlagSet, url string) {
 // Secrets returns the files that hold credentials of the queue, which candidates must not read.
 func (n *NATS) Secrets() []string {
 	return slices.DeleteFunc([]string{n.Creds, n.NKey, n.Key}, func(path string) bool { return path == "" })
+}
+
+// RunName returns a name that the run keeps when it is resumed, on this machine and in this folder: its command. It is
+// "" for a run without a journal, which cannot be resumed.
+func (o *Options) RunName() string {
+	if o.command == "" || o.noJournal() {
+		return ""
+	}
+	host, _ := os.Hostname()
+	return host + ": " + o.Recorded()
 }
 
 // checkNATS refuses what workers cannot do.

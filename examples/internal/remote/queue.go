@@ -53,7 +53,7 @@ func (q *Queue) Evaluator(ctx context.Context, o *cli.Options, t task.Task) (eva
 		}
 	}
 	e, err := nats.New(ctx, nats.Config{
-		Server: q.server, Task: id, InFlight: o.ParallelEval, Unserved: unserved,
+		Server: q.server, Task: id, Run: o.RunName(), InFlight: o.ParallelEval, Unserved: unserved,
 	})
 	if err != nil {
 		return nil, &cli.UsageError{Err: err}
