@@ -26,6 +26,7 @@ require (
 	gonum.org/v1/plot v0.17.0
 	modernc.org/libc v1.79.0
 	modernc.org/libquickjs v0.14.0
+	modernc.org/quickjs v0.27.0
 )
 
 require (

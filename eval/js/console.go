@@ -10,24 +10,43 @@ import (
 // A console holds the beginning of a program's output. It lies in the machine's memory, where it can be read after the
 // engine was stopped.
 type console struct {
-	n, length lib.Tsize_t // bytes of text; bytes of the string that is being printed
-	text      [4 << 10]byte
+	n    uint64
+	text [consoleBytes]byte
 }
 
-// consolePrint writes its argument, a string, and returns how many bytes are left. The engine calls it.
-func consolePrint(tls *libc.TLS, ctx uintptr, _ lib.TJSValue, _ int32, argv uintptr) lib.TJSValue {
-	c := at[console](lib.XJS_GetRuntimeOpaque(tls, at[lib.TJSContext](ctx).Frt))
-	s := lib.XJS_ToCStringLen2(tls, ctx, uintptr(unsafe.Pointer(&c.length)), *at[lib.TJSValue](argv), 0)
-	if s == 0 {
-		return lib.XJS_Throw(tls, ctx, lib.XJS_GetException(tls, ctx))
+const consoleBytes = 4 << 10
+
+func newConsole(h *heap) *console {
+	c := consoleAt(uintptr(h.alloc(uint64(unsafe.Sizeof(console{})))))
+	*c = console{}
+	return c
+}
+
+func consoleAt(p uintptr) *console { return (*console)(unsafe.Add(nil, p)) }
+
+// String returns the output.
+func (c *console) String() string { return string(c.text[:min(c.n, consoleBytes)]) }
+
+func (c *console) write(b []byte) { c.n += uint64(copy(c.text[min(c.n, consoleBytes):], b)) }
+
+// consoleLog implements console.log and its variants: it writes its arguments as strings, separated by spaces and ended
+// by a newline. The engine calls it.
+func consoleLog(tls *libc.TLS, ctx uintptr, _ lib.TJSValue, argc int32, argv uintptr) lib.TJSValue {
+	c := consoleAt(lib.XJS_GetRuntimeOpaque(tls, (*lib.TJSContext)(unsafe.Add(nil, ctx)).Frt))
+	if c.n == consoleBytes {
+		return undefined
 	}
-	c.n += lib.Tsize_t(copy(c.text[c.n:], bytesAt(s, uintptr(c.length))))
-	lib.XJS_FreeCString(tls, ctx, s)
-	return lib.XNewInt32(tls, ctx, int32(len(c.text))-int32(c.n))
-}
-
-// printed returns what m's program printed, or "" if m's memory cannot be read.
-func (m *machine) printed() (text string) {
-	_ = call(func() { text = string(m.console.text[:m.console.n]) })
-	return text
+	for i, arg := range unsafe.Slice((*lib.TJSValue)(unsafe.Add(nil, argv)), argc) {
+		s := lib.XJS_ToCStringLen2(tls, ctx, 0, arg, 0)
+		if s == 0 {
+			return exception
+		}
+		if i > 0 {
+			c.write([]byte{' '})
+		}
+		c.write(unsafe.Slice((*byte)(unsafe.Add(nil, s)), libc.Xstrlen(tls, s)))
+		lib.XJS_FreeCString(tls, ctx, s)
+	}
+	c.write([]byte{'\n'})
+	return undefined
 }

@@ -26,8 +26,37 @@ func ExampleRunner() {
 	// [[1,1],[2,4],[3,9]] <nil>
 }
 
-// What a program does wrong is an error of its own.
+// A program that loops ends when its time is up.
 func ExampleConfig() {
+	r, err := js.New(js.Config{Timeout: 50 * time.Millisecond})
+	if err != nil {
+		panic(err)
+	}
+	_, err = r.Run(context.Background(), "function main() { while (true) {} }", "main")
+	fmt.Println(err)
+	// Output:
+	// ran longer than 50ms
+}
+
+// Random numbers come from the seed, the same for every program, so that equal programs score the same.
+func ExampleConfig_seed() {
+	const program = "function main() { return [1, 2, 3].map(() => Math.floor(100 * Math.random())) }"
+	for _, seed := range []uint64{1, 1, 2} {
+		r, err := js.New(js.Config{Seed: seed})
+		if err != nil {
+			panic(err)
+		}
+		out, err := r.Run(context.Background(), program, "main")
+		fmt.Printf("%s %v\n", out, err)
+	}
+	// Output:
+	// [29,84,37] <nil>
+	// [29,84,37] <nil>
+	// [54,8,89] <nil>
+}
+
+// Whatever else a program does wrong is an error of its own.
+func ExampleRunner_Run() {
 	r, err := js.New(js.Config{MemoryLimit: 4 << 20, Timeout: time.Minute})
 	if err != nil {
 		panic(err)

@@ -8,153 +8,276 @@ import (
 	lib "modernc.org/libquickjs"
 )
 
-// A heap hands out the memory of one virtual machine, one mapping outside Go's memory, in blocks of eight sizes for
-// each power of two. A freed block serves the next request for its size; only when the mapping is full are neighbours
-// joined and cut anew. That will do, as the engine packs objects of up to 512 bytes into arenas of 4 KiB.
+// A heap is the memory of one virtual machine: one mapping, handed out in blocks. It is a two-level
+// segregated fit allocator (Masmano, Ripoll, Crespo and Real, "TLSF: a new dynamic memory allocator
+// for real-time systems", ECRTS 2004), so allocating and freeing take constant time and freed
+// neighbours become one block again.
 //
-// Its own state lies at the start of the mapping. A copy of the mapping up to top is therefore a copy of the whole
-// machine, and writing that copy back undoes whatever a program did to it.
+// Its own state lies at the start of the mapping. A copy of the mapping up to top is therefore a
+// copy of the whole machine, and writing that copy back undoes whatever a program did to it.
+//
+// A heap refers to memory outside Go's, by address.
 type heap struct {
-	top    uintptr         // end of the last block; everything above is untouched
-	end    uintptr         // end of the mapping, or of the program's share of it
-	denied uintptr         // requests refused
-	free   [8 * 48]uintptr // the first free block of each class
+	top    uint64 // end of the last block; everything above is untouched or garbage
+	end    uint64 // end of the mapping, or of the program's share of it
+	peak   uint64 // highest top ever
+	last   uint64 // the block that ends at top; 0 if there is none
+	denied uint64 // allocations refused
+	fl     uint64 // bit i is set if sl[i] is not 0
+	sl     [64]uint8
+	free   [64][slots]uint64 // heads of the lists of free blocks, by size class
 }
 
 // A block is the header of every piece of memory handed out.
 type block struct {
-	size uintptr // in bytes with this header
-	next uintptr // of a free block: another of its class, or 0
+	prev uint64 // the block before this one in memory; 0 for the first
+	size uint64 // in bytes with this header, a multiple of align; its lowest bit is set if the block is free
+	next uint64 // while free: the next block of the same class
+	back uint64 // while free: the previous block of the same class
 }
 
 const (
-	header = unsafe.Sizeof(block{})
-	inUse  = 1 // the next of a block that is not free
+	align    = 16
+	header   = 16 // prev and size; next and back lie in the memory handed out
+	smallest = 32 // a block must hold next and back once it is free
+	slots    = 8  // size classes for each power of two
+	isFree   = 1
+	absurd   = 1 << 40 // more than any heap has, and small enough to be rounded up
 )
 
 // newHeap sets up a heap in mem, which must be zero and stay where it is.
 func newHeap(mem []byte) *heap {
 	base := uintptr(unsafe.Pointer(unsafe.SliceData(mem)))
-	h := at[heap](base)
-	h.top = base + unsafe.Sizeof(heap{})
-	h.end = base + uintptr(len(mem))
+	h := heapAt(base)
+	h.top = uint64(base) + (uint64(unsafe.Sizeof(heap{}))+align-1)&^(align-1)
+	h.end = uint64(base) + uint64(len(mem))
+	h.peak = h.top
 	return h
 }
 
-// at returns the T at the address p outside Go's memory.
-func at[T any](p uintptr) *T { return (*T)(unsafe.Add(nil, p)) }
+// openReserve makes all n bytes of the mapping available.
+func (h *heap) openReserve(n int) { h.end = uint64(uintptr(unsafe.Pointer(h))) + uint64(n) }
 
-// bytesAt returns the n bytes at the address p outside Go's memory.
-func bytesAt(p, n uintptr) []byte { return unsafe.Slice(at[byte](p), n) }
-
-// class returns the list for blocks of one of the eight sizes.
-func class(size uintptr) uintptr {
-	power := bits.Len(uint(size - 1))
-	return uintptr(power)<<3 | size<<4>>power&7
+func heapAt(p uintptr) *heap { return (*heap)(unsafe.Add(nil, p)) }
+func blockAt(p uint64) *block {
+	return (*block)(unsafe.Add(nil, uintptr(p)))
 }
 
-// fit returns the smallest size of blocks with room for n bytes.
-func fit(n uintptr) uintptr {
-	size := min(n, 1<<40) + header
-	step := max(16, uintptr(1)<<bits.Len(uint(size-1))>>4)
-	return (size + step - 1) &^ (step - 1)
+// class returns the lists that hold free blocks of the given size.
+func class(size uint64) (fl, sl int) {
+	fl = bits.Len64(size) - 1
+	return fl, int(size>>(fl-3)) & (slots - 1)
 }
 
-// alloc returns the address of n bytes, not cleared, or 0 if there is no room.
-func (h *heap) alloc(n uintptr) uintptr {
-	size := fit(n)
-	list := &h.free[class(size)]
-	p := *list
-	switch {
-	case p != 0:
-		*list = at[block](p).next
-	case size <= h.end-h.top:
-		p = h.top
-		h.top += size
-	default:
-		if p = h.sweep(size); p == 0 {
-			h.denied++
-			return 0
+// take unlinks and returns a free block of at least size bytes, or returns 0.
+func (h *heap) take(size uint64) uint64 {
+	// Round up to the next class, so that the first block of any list is large enough.
+	fl, sl := class(size + 1<<(bits.Len64(size)-4) - 1)
+	if m := h.sl[fl] >> sl << sl; m != 0 {
+		sl = bits.TrailingZeros8(m)
+	} else if rest := h.fl >> (fl + 1) << (fl + 1); rest != 0 {
+		fl = bits.TrailingZeros64(rest)
+		sl = bits.TrailingZeros8(h.sl[fl])
+	} else {
+		return 0
+	}
+	p := h.free[fl][sl]
+	h.unlink(p)
+	return p
+}
+
+// link puts the block at p on the free list of its class.
+func (h *heap) link(p uint64) {
+	b := blockAt(p)
+	fl, sl := class(b.size)
+	b.size |= isFree
+	b.back, b.next = 0, h.free[fl][sl]
+	if b.next != 0 {
+		blockAt(b.next).back = p
+	}
+	h.free[fl][sl] = p
+	h.sl[fl] |= 1 << sl
+	h.fl |= 1 << fl
+}
+
+// unlink takes the free block at p off its list.
+func (h *heap) unlink(p uint64) {
+	b := blockAt(p)
+	b.size &^= isFree
+	fl, sl := class(b.size)
+	if b.next != 0 {
+		blockAt(b.next).back = b.back
+	}
+	if b.back != 0 {
+		blockAt(b.back).next = b.next
+		return
+	}
+	h.free[fl][sl] = b.next
+	if b.next == 0 {
+		if h.sl[fl] &^= 1 << sl; h.sl[fl] == 0 {
+			h.fl &^= 1 << fl
 		}
 	}
-	*at[block](p) = block{size, inUse}
+}
+
+// blockSize is the size of a block with room for n bytes.
+func blockSize(n uint64) uint64 { return max(smallest, (n+header+align-1)&^(align-1)) }
+
+// alloc returns the address of n bytes, not cleared, or 0 if there is no room.
+func (h *heap) alloc(n uint64) uint64 {
+	size := blockSize(min(n, absurd))
+	p := h.take(size)
+	switch {
+	case p != 0:
+		h.trim(p, size)
+	case h.top+size <= h.end:
+		p = h.top
+		*blockAt(p) = block{prev: h.last, size: size}
+		h.last = p
+		h.grow(size)
+	default:
+		h.denied++
+		return 0
+	}
 	return p + header
 }
 
-// sweep joins neighbouring free blocks and returns one of the given size that it cuts from them, or 0.
-func (h *heap) sweep(size uintptr) (found uintptr) {
-	clear(h.free[:])
-	for p := uintptr(unsafe.Pointer(h)) + unsafe.Sizeof(heap{}); p < h.top; {
-		end := p
-		for end < h.top && at[block](end).next != inUse {
-			end += at[block](end).size
-		}
-		if found == 0 && end-p >= size {
-			found, p = p, p+size
-		}
-		for p < end {
-			piece := (end - p) &^ (max(16, uintptr(1)<<bits.Len(uint(end-p))>>4) - 1) // the largest size
-			*at[block](p) = block{size: piece}
-			h.release(p + header)
-			p += piece
-		}
-		if p < h.top {
-			p += at[block](p).size
-		}
-	}
-	return found
+// grow moves top up by n bytes.
+func (h *heap) grow(n uint64) {
+	h.top += n
+	h.peak = max(h.peak, h.top)
 }
 
-// release frees what alloc returned.
-func (h *heap) release(addr uintptr) {
-	b := at[block](addr - header)
-	list := &h.free[class(b.size)]
-	b.next, *list = *list, addr-header
+// trim cuts the block at p down to size and frees the rest, if the rest can be a block.
+func (h *heap) trim(p, size uint64) {
+	b := blockAt(p)
+	if b.size < size+smallest {
+		return
+	}
+	q := p + size
+	*blockAt(q) = block{prev: p, size: b.size - size}
+	b.size = size
+	if next := q + blockAt(q).size; next == h.top {
+		h.last = q
+	} else {
+		blockAt(next).prev = q
+	}
+	h.release(q + header)
 }
 
-// resize makes what alloc returned n bytes large and returns its address, or 0 without any change if there is no room.
-func (h *heap) resize(addr, n uintptr) uintptr {
-	b, size := at[block](addr-header), fit(n)
-	if more := size - b.size; addr-header+b.size == h.top && size > b.size && more <= h.end-h.top {
-		b.size, h.top = size, h.top+more
+// release frees what alloc returned, joining it with free neighbours.
+func (h *heap) release(addr uint64) {
+	p := addr - header
+	b := blockAt(p)
+	if next := p + b.size; next != h.top && blockAt(next).size&isFree != 0 {
+		h.join(p, next)
 	}
-	if size == b.size {
+	if b.prev != 0 && blockAt(b.prev).size&isFree != 0 {
+		p, b = b.prev, blockAt(b.prev)
+		h.unlink(p)
+		h.absorb(p, p+b.size)
+	}
+	if p+b.size == h.top {
+		h.top, h.last = p, b.prev
+		return
+	}
+	h.link(p)
+}
+
+// join makes the free block at next, which follows the block at p, part of it.
+func (h *heap) join(p, next uint64) {
+	h.unlink(next)
+	h.absorb(p, next)
+}
+
+// absorb makes the block at next, which is on no list, part of the block at p before it.
+func (h *heap) absorb(p, next uint64) {
+	b := blockAt(p)
+	b.size += blockAt(next).size
+	if end := p + b.size; end == h.top {
+		h.last = p
+	} else {
+		blockAt(end).prev = p
+	}
+}
+
+// resize makes what alloc returned n bytes large, in place if it can, and returns its address. It returns 0
+// and changes nothing if there is no room.
+func (h *heap) resize(addr, n uint64) uint64 {
+	p, size := addr-header, blockSize(min(n, absurd))
+	b := blockAt(p)
+	if next := p + b.size; b.size < size && next != h.top && blockAt(next).size&isFree != 0 &&
+		b.size+blockAt(next).size&^isFree >= size {
+		h.join(p, next)
+	}
+	if b.size < size && p == h.last && p+size <= h.end {
+		h.grow(size - b.size)
+		b.size = size
+	}
+	if b.size >= size {
+		h.trim(p, size)
 		return addr
 	}
 	moved := h.alloc(n)
 	if moved != 0 {
-		copy(bytesAt(moved, n), bytesAt(addr, b.size-header))
+		copy(h.bytes(moved, n), h.bytes(addr, b.size-header))
 		h.release(addr)
 	}
 	return moved
 }
 
-// The engine reaches its heap through these four functions. By the size in state it decides when to collect garbage.
+// bytes returns n bytes of the heap.
+func (h *heap) bytes(addr, n uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(nil, uintptr(addr))), n)
+}
+
+// The engine reaches its heap through these four functions. It counts what is in use, by which it
+// decides when to collect garbage, in a structure of its own.
 
 func heapAlloc(_ *libc.TLS, state uintptr, n lib.Tsize_t) uintptr {
-	s := at[lib.TJSMallocState](state)
-	p := at[heap](s.Fopaque).alloc(uintptr(n))
+	s := stateAt(state)
+	p := heapAt(s.Fopaque).alloc(uint64(n))
 	if p != 0 {
-		s.Fmalloc_size += heapUsable(nil, p)
+		s.Fmalloc_count++
+		s.Fmalloc_size += lib.Tsize_t(blockAt(p - header).size)
 	}
-	return p
+	return uintptr(p)
 }
 
 func heapFree(_ *libc.TLS, state, p uintptr) {
-	s := at[lib.TJSMallocState](state)
-	s.Fmalloc_size -= heapUsable(nil, p)
-	at[heap](s.Fopaque).release(p)
+	if p == 0 {
+		return
+	}
+	s := stateAt(state)
+	s.Fmalloc_count--
+	s.Fmalloc_size -= lib.Tsize_t(blockAt(uint64(p) - header).size)
+	heapAt(s.Fopaque).release(uint64(p))
 }
 
-func heapRealloc(_ *libc.TLS, state, p uintptr, n lib.Tsize_t) uintptr {
-	s, before := at[lib.TJSMallocState](state), heapUsable(nil, p)
-	q := at[heap](s.Fopaque).resize(p, uintptr(n))
-	if q != 0 {
-		s.Fmalloc_size += heapUsable(nil, q) - before
+func heapRealloc(tls *libc.TLS, state, p uintptr, n lib.Tsize_t) uintptr {
+	switch {
+	case p == 0 && n == 0:
+		return 0
+	case p == 0:
+		return heapAlloc(tls, state, n)
+	case n == 0:
+		heapFree(tls, state, p)
+		return 0
 	}
-	return q
+	s := stateAt(state)
+	before := blockAt(uint64(p) - header).size
+	q := heapAt(s.Fopaque).resize(uint64(p), uint64(n))
+	if q != 0 {
+		s.Fmalloc_size += lib.Tsize_t(blockAt(q-header).size) - lib.Tsize_t(before)
+	}
+	return uintptr(q)
 }
 
 func heapUsable(_ *libc.TLS, p uintptr) lib.Tsize_t {
-	return lib.Tsize_t(at[block](p-header).size - header)
+	if p == 0 {
+		return 0
+	}
+	return lib.Tsize_t(blockAt(uint64(p)-header).size - header)
 }
+
+func stateAt(p uintptr) *lib.TJSMallocState { return (*lib.TJSMallocState)(unsafe.Add(nil, p)) }

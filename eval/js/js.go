@@ -1,9 +1,9 @@
 // Package js runs JavaScript programs in this process, in a virtual machine that cannot reach out.
 //
-// The engine is QuickJS, translated to Go, for 64-bit systems: ES2023 and nothing else. A program has no files, no
-// network, no imports, no timers and no eval; the clock stands still, random numbers come from a seed and the time zone
-// is UTC, so a program gives the same result every time. Each finds a new machine: nothing that one does reaches
-// another, or this process.
+// The engine is QuickJS, translated to Go: ES2023 and nothing else. A program has no files, no
+// network, no imports, no timers and no eval; the clock stands still, random numbers come from a
+// seed and the time zone is UTC, so a program gives the same result every time. Each program finds
+// a new machine: nothing that one does reaches another, or this process.
 //
 // Every bound is strict. A program that loops is stopped when its time is up, even inside one call of a built-in
 // function. Its memory is its own, and all of it is freed. Programs run in this process, so the bounds do not stop a
@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"sync"
@@ -30,11 +31,36 @@ type Config struct {
 	// CPU is the processor time of the same, which a busy machine does not shorten; only Linux measures it. 0 means
 	// Timeout.
 	CPU time.Duration
-	// MemoryLimit bounds all allocations of a program in bytes, from 4 to 512 MiB. Rounding may add an eighth, and call
-	// frames as much again. 0 means 64 MiB.
+	// MemoryLimit bounds all allocations of a program in bytes, from 4 to 512 MiB; call frames may take as much again. 0
+	// means 64 MiB.
 	MemoryLimit int
 	// Seed is that of Math.random: every program draws the same numbers.
 	Seed uint64
+
+	// What 0 leaves at its default; tests set less.
+	depth   int // how deep calls may nest, and less for built-ins that call back: 5000
+	output  int // bytes of the result as JSON: 1 MiB
+	program int // bytes of the program's text: 256 KiB
+}
+
+// withDefaults returns c with its defaults filled in.
+func (c Config) withDefaults() Config {
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.MemoryLimit = cmp.Or(c.MemoryLimit, 64<<20)
+	c.depth, c.output, c.program = cmp.Or(c.depth, 5000), cmp.Or(c.output, 1<<20), cmp.Or(c.program, 256<<10)
+	return c
+}
+
+func (c Config) validate() error {
+	switch {
+	case c.Timeout < 0:
+		return fmt.Errorf("js: Timeout is %v: must not be negative", c.Timeout)
+	case c.CPU < 0:
+		return fmt.Errorf("js: CPU is %v: must not be negative", c.CPU)
+	case c.MemoryLimit < 4<<20 || c.MemoryLimit > 512<<20:
+		return fmt.Errorf("js: MemoryLimit is %d bytes: must be from 4 to 512 MiB", c.MemoryLimit)
+	}
+	return nil
 }
 
 // A Runner runs programs. It keeps machines for reuse, frees those that were idle for a while, and needs no closing. It
@@ -48,15 +74,9 @@ var _ eval.Runner = (*Runner)(nil)
 
 // New returns a Runner with the given limits. It fails if one is out of its range.
 func New(cfg Config) (*Runner, error) {
-	cfg.Timeout = cmp.Or(cfg.Timeout, 5*time.Second)
-	cfg.MemoryLimit = cmp.Or(cfg.MemoryLimit, 64<<20)
-	switch {
-	case cfg.Timeout < 0:
-		return nil, fmt.Errorf("js: Timeout is %v: must not be negative", cfg.Timeout)
-	case cfg.CPU < 0:
-		return nil, fmt.Errorf("js: CPU is %v: must not be negative", cfg.CPU)
-	case cfg.MemoryLimit < 4<<20 || cfg.MemoryLimit > 512<<20:
-		return nil, fmt.Errorf("js: MemoryLimit is %d bytes: must be from 4 to 512 MiB", cfg.MemoryLimit)
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
 	}
 	return &Runner{cfg: cfg}, nil
 }
@@ -66,42 +86,84 @@ var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 
 // Run runs program, calls its function entry without arguments, and returns the return value as JSON.
 //
-// A program is a script that declares entry in its outermost scope, as a function or a variable that holds one, or that
-// sets module.exports; or a module that exports entry by name or as its default. Either may be async.
+// A program is a script that declares entry in its outermost scope, as a function or a variable that
+// holds one, or that sets module.exports; or a module that exports entry by name or as its default.
+// Either may be async.
 //
-// The result must be data: finite numbers, strings, booleans, null, and arrays, typed arrays and objects of them.
-// toJSON is not called, and members that are undefined are left out. Anything else (NaN, a BigInt, a function, a cycle)
-// is the program's error.
+// The result must be data: finite numbers, strings, booleans, null, and arrays, typed arrays and
+// objects of them. toJSON is not called, and members that are undefined are left out. Anything else
+// (NaN, a BigInt, a function, a cycle) is the program's error.
 //
 // If the program is at fault, the error is an [*eval.ProgramError] with the output as the artifact "console". If ctx
 // ends, the program is stopped and the error wraps ctx's.
 func (r *Runner) Run(ctx context.Context, program, entry string) (json.RawMessage, error) {
-	switch {
-	case !identifier.MatchString(entry):
+	if !identifier.MatchString(entry) {
 		return nil, fmt.Errorf("js: entry %q is not an identifier", entry)
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("js: not running %s: %w", entry, ctx.Err())
-	case len(program) > maxProgram:
-		return nil, wrong("is %d bytes long: at most %d", len(program), maxProgram)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("js: not running %s: %w", entry, err)
+	}
+	if len(program) > r.cfg.program {
+		return nil, &eval.ProgramError{Reason: fmt.Sprintf("is %d bytes long: at most %d", len(program), r.cfg.program)}
 	}
 	m, err := r.machine()
 	if err != nil {
 		return nil, err
 	}
 	var out []byte
-	stopped := guard{m.mem, r.cfg.Timeout, r.cfg.CPU}.run(ctx, func() { out, err = m.execute(program, entry) })
-	if stopped != nil {
-		out, err = nil, stopped
+	var wrong *eval.ProgramError
+	g := &guard{mem: m.mem}
+	err = g.run(ctx, limits{r.cfg.Timeout, r.cfg.CPU}, func() {
+		out, wrong = m.execute(program, entry, r.cfg.output, r.cfg.depth)
+	})
+	if err != nil {
+		defer m.discard()
+		return nil, r.stopped(m, g, entry, err)
 	}
-	if bad, ok := err.(*eval.ProgramError); ok {
-		withArtifact(bad, "console", m.printed())
+	printed := m.console.String()
+	r.keep(m)
+	if wrong != nil {
+		return nil, withConsole(wrong, printed)
 	}
-	if stopped != nil || m.touched() > 4<<20 { // so that what is idle does not hold much memory
-		m.discard()
-	} else {
-		r.idle.Put(m)
+	return out, nil
+}
+
+// stopped returns the error of a run on m that its guard g ended with err.
+func (r *Runner) stopped(m *machine, g *guard, entry string, err error) error {
+	var broken *fault
+	switch {
+	case errors.Is(err, errTimeLimit):
+		return late(m, g, fmt.Sprintf("ran longer than %v", r.cfg.Timeout))
+	case errors.Is(err, errCPULimit):
+		return late(m, g, fmt.Sprintf("took more than %v of processor time", r.cfg.CPU))
+	case errors.As(err, &broken):
+		return &eval.ProgramError{
+			Reason:    fmt.Sprintf("broke the JavaScript engine: %v", broken.value),
+			Artifacts: map[string]string{"stack": clip(string(broken.stack), stackBytes)},
+		}
 	}
-	return out, err
+	return fmt.Errorf("js: running %s: %w", entry, err)
+}
+
+// late returns the error of a program that ran out of time, with its output if that can be read.
+func late(m *machine, g *guard, reason string) error {
+	wrong := &eval.ProgramError{Reason: reason}
+	if !g.readable {
+		return wrong
+	}
+	return withConsole(wrong, m.console.String())
+}
+
+// withConsole adds the program's output to err.
+func withConsole(err *eval.ProgramError, printed string) *eval.ProgramError {
+	if printed == "" {
+		return err
+	}
+	if err.Artifacts == nil {
+		err.Artifacts = map[string]string{}
+	}
+	err.Artifacts["console"] = clip(printed, consoleBytes)
+	return err
 }
 
 // machine returns a machine in its initial state.
@@ -110,7 +172,19 @@ func (r *Runner) machine() (*machine, error) {
 		m.reset()
 		return m, nil
 	}
-	return newMachine(r.cfg.MemoryLimit, r.cfg.Seed)
+	return newMachine(r.cfg.MemoryLimit, r.cfg.depth, randomState(r.cfg.Seed))
+}
+
+// keepBytes bounds the memory that an idle machine has touched.
+const keepBytes = 4 << 20
+
+// keep keeps m for another program, unless m has touched too much memory.
+func (r *Runner) keep(m *machine) {
+	if m.touched() > keepBytes {
+		m.discard()
+		return
+	}
+	r.idle.Put(m)
 }
 
 // randomState spreads seed over the 64 bits of the engine's generator, xorshift64*, whose state must

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The functions do what those of map_unix.go do.
-
+// reserve returns n bytes of zeroed memory outside Go's heap, to be given back with unreserve.
 func reserve(n int) ([]byte, error) {
 	p, err := windows.VirtualAlloc(0, uintptr(n), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
 	if err != nil {
@@ -16,13 +15,18 @@ func reserve(n int) ([]byte, error) {
 	return unsafe.Slice((*byte)(unsafe.Add(nil, p)), n), nil
 }
 
+// forbid makes any access to mem a fault.
 func forbid(mem []byte) error { return protect(mem, windows.PAGE_NOACCESS) }
+
+// permit undoes forbid.
 func permit(mem []byte) error { return protect(mem, windows.PAGE_READWRITE) }
 
 func protect(mem []byte, how uint32) error {
-	return windows.VirtualProtect(uintptr(unsafe.Pointer(&mem[0])), uintptr(len(mem)), how, new(uint32))
+	var was uint32
+	return windows.VirtualProtect(address(mem), uintptr(len(mem)), how, &was)
 }
 
-func unreserve(mem []byte) error {
-	return windows.VirtualFree(uintptr(unsafe.Pointer(&mem[0])), 0, windows.MEM_RELEASE)
-}
+// unreserve gives back what reserve returned.
+func unreserve(mem []byte) error { return windows.VirtualFree(address(mem), 0, windows.MEM_RELEASE) }
+
+func address(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }

@@ -4,5 +4,7 @@ package js
 
 import "time"
 
-// threadClock returns a func that always returns 0: only Linux measures another thread's processor time.
-func threadClock() func() time.Duration { return func() time.Duration { return 0 } }
+// threadClock returns a func that always reports false: only Linux measures another thread's processor time.
+func threadClock() func() (time.Duration, bool) {
+	return func() (time.Duration, bool) { return 0, false }
+}
