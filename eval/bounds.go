@@ -17,7 +17,7 @@ const (
 	MaxName          = 200       // of the name of a metric or an artifact
 	MaxMetrics       = 1000      // the number of metrics
 	maxArtifacts     = 100       // the number of artifacts
-	maxArtifact      = 64 << 10  // of one artifact
+	MaxArtifact      = 64 << 10  // of one artifact
 	MaxArtifactBytes = 256 << 10 // of all artifacts and their names
 	MaxCases         = 10_000    // the number of cases
 )
@@ -64,20 +64,20 @@ func boundedCases(cases []float64) []float64 {
 }
 
 // boundedArtifacts returns m without artifacts whose names are too long. It keeps of the rest, by name, as many
-// as are allowed and fit into MaxArtifactBytes, each cut to maxArtifact. It returns m itself if nothing is left
+// as are allowed and fit into MaxArtifactBytes, each cut to MaxArtifact. It returns m itself if nothing is left
 // out or cut.
 func boundedArtifacts(m map[string]string) map[string]string {
 	all, size := len(m) <= maxArtifacts, 0
 	for name, text := range m {
 		size += len(name) + len(text)
-		all = all && len(name) <= MaxName && len(text) <= maxArtifact && utf8.ValidString(text)
+		all = all && len(name) <= MaxName && len(text) <= MaxArtifact && utf8.ValidString(text)
 	}
 	if all && size <= MaxArtifactBytes {
 		return m
 	}
 	out, left := make(map[string]string), MaxArtifactBytes
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		text := cutMiddle(strings.ToValidUTF8(m[name], "\ufffd"), maxArtifact)
+		text := cutMiddle(strings.ToValidUTF8(m[name], "\ufffd"), MaxArtifact)
 		if size := len(name) + len(text); len(name) <= MaxName && size <= left && len(out) < maxArtifacts {
 			out[name] = text
 			left -= size

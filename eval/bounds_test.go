@@ -28,7 +28,7 @@ func TestCleanBounds(t *testing.T) {
 		t.Errorf("%d artifacts", n)
 	}
 	long := got.Artifacts["0"]
-	if len(long) > maxArtifact || !strings.HasPrefix(long, "begin") || !strings.HasSuffix(long, "end") ||
+	if len(long) > MaxArtifact || !strings.HasPrefix(long, "begin") || !strings.HasSuffix(long, "end") ||
 		!utf8.ValidString(long) {
 		t.Errorf("an artifact of %d bytes, %.20q", len(long), long)
 	}
@@ -43,7 +43,7 @@ func TestCleanBounds(t *testing.T) {
 func TestCleanBoundsAllArtifacts(t *testing.T) {
 	r := Result{Valid: true, Artifacts: map[string]string{"z": "small"}}
 	for i := range 10 {
-		r.Artifacts[fmt.Sprint(i)] = strings.Repeat("x", maxArtifact)
+		r.Artifacts[fmt.Sprint(i)] = strings.Repeat("x", MaxArtifact)
 	}
 	r.Artifacts["y"] = "not \xff UTF-8"
 	got, size := r.Clean().Artifacts, 0

@@ -58,7 +58,7 @@ func Invalid(format string, args ...any) Result {
 // left out.
 //
 // Clean cuts what is too large for a journal: a reason after [MaxReason] bytes, an artifact in the middle to
-// [maxArtifact] bytes. It keeps the first [MaxMetrics] metrics by name, the first [maxArtifacts] artifacts that fit
+// [MaxArtifact] bytes. It keeps the first [MaxMetrics] metrics by name, the first [maxArtifacts] artifacts that fit
 // into [MaxArtifactBytes], names of at most [MaxName] bytes, and the first [MaxCases] cases and scores of Samples.
 func (r Result) Clean() Result {
 	if r.Valid && notFinite(r.Score) {

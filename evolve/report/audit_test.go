@@ -16,7 +16,7 @@ import (
 func scored(program string, score float64, exact ...float64) eval.Candidate {
 	r := eval.Result{Valid: true, Score: score}
 	for _, x := range exact {
-		r.Metrics = map[string]float64{eval.ExactScore: x}
+		r.Metrics = map[string]float64{eval.ExactPrefix + "score": x}
 	}
 	return eval.Candidate{Program: program, Result: r}
 }
