@@ -13,7 +13,7 @@
 //
 // This package holds only this page. The rooms of the house, from the ground up:
 //
-//	llm                  models, with limits and retries; below it endpoints, pools, ensembles, stand-ins
+//	llm                  models, with limits and retries; below it endpoints, pools, a gateway, stand-ins
 //	eval                 evaluators of hostile programs; below it JavaScript, Python, commands, clocks, other machines
 //	task                 what to improve, and how to score it; below it tasks, and folders with an evaluator.py
 //	flops                what attempts cost, under each rule
