@@ -10,7 +10,7 @@ package bandit
 
 import "math/rand/v2"
 
-// A Policy decides how likely each arm is to be pulled next. One goroutine owns it.
+// A Policy decides how likely each arm is to be pulled next. It is not safe for concurrent use.
 //
 // A higher reward is better. A policy expects rewards in [0, 1], unless its method AnyScale() bool returns true. [Normalize]
 // and [Rescale] map others there. By default a run of evolve reports an arm's best score so far, by Rescale where needed.

@@ -15,7 +15,7 @@ var ErrNoArm = errors.New("bandit: no arm is open")
 
 // A Player draws pulls from a [Policy] and routes their outcomes back to it. Each draw has a random stream of
 // its own, addressed by the seed and the draw's number. So a draw depends on the outcomes reported before it,
-// and on nothing else. One goroutine owns it.
+// and on nothing else. It is not safe for concurrent use.
 type Player struct {
 	policy  Policy
 	seed    uint64

@@ -20,16 +20,16 @@ import (
 
 // A Brief says how one child is to be made. Brief{}.Of(parent) asks a proposer for a rewrite of parent.
 type Brief struct {
-	// Ask is what the task's Prompt is given: the parents, with the one to be changed first, and the instruction.
+	// Request is what the task's Prompt is given: the parents, with the one to be changed first, and the instruction.
 	task.Request
-	// Messages are sent in place of Task.Prompt(Ask); nil means Task.Prompt(Ask).
+	// Messages are sent in place of Task.Prompt(Request); nil means Task.Prompt(Request).
 	Messages []llm.Message
-	// Prepare is called before the prompt is written, and returns the request for it: the brief's, with what it has learned,
-	// such as how the parent does on fresh cases. A why that is not "" means that no model is asked, which costs this
-	// child alone. An error ends the search. nil means the brief's Ask. It is called on a goroutine of the child's own,
-	// may evaluate as Admit may, and has to come to the same with the same results: a resumed run calls it again.
+	// Prepare is called before the prompt is written, and returns the request for it: the brief's, with what it has
+	// learned, such as how the parent does on fresh cases. A why that is not "" means that no model is asked, which costs
+	// this child alone. An error ends the search. nil means the brief's Request. It runs on a goroutine of the child's
+	// own, and may evaluate. A resumed run calls it again: equal results must lead to an equal request.
 	Prepare func(ctx context.Context, ask task.Request) (now task.Request, why string, err error)
-	// Parse reads the program out of a reply; nil means the task's own in Ask's Form, which may take a diff.
+	// Parse reads the program out of a reply; nil means the task's own in the Request's Form, which may take a diff.
 	Parse func(reply string) (string, error)
 	// Make makes the child itself, in place of a call: a merge, a tuning, an agent's session. What it asks of models and
 	// evaluates is w's, so that it is on the books. nil means a call. It is called on a goroutine of the child's own. An

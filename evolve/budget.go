@@ -224,7 +224,7 @@ type limit struct {
 
 	summed   bool // its amounts are set aside before they are spent, and must not pass it
 	ends     bool // a run with this limit alone ends
-	fraction bool // it is no whole number
+	fraction bool // counted in fractions, so compared with a tolerance for rounding
 	// raisable limits end a run from without. A run that one of them ended goes on with a larger one as if it had only
 	// paused, but for generations that it left no room for. The others decide what is searched.
 	raisable bool

@@ -282,7 +282,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// What is no journal is refused.
+// A file that is not a journal is refused.
 func TestReadRefuses(t *testing.T) {
 	for name, text := range map[string]string{"no.json": "x", "empty.json": "", "none.json": "{}",
 		"torn.journal": `{"i":0,"kind":"hea`} {

@@ -94,7 +94,7 @@ type heirs struct {
 	place   map[int]int // by ID, of all that have ever had one
 }
 
-// Validate fails if there is no place.
+// Validate fails if the archive has room for no member.
 func (h *heirs) Validate() error {
 	if h.n < 1 {
 		return fmt.Errorf("population: Heirs(%d): need at least 1", h.n)

@@ -18,7 +18,7 @@ var (
 	_ Validator = (*Islands)(nil)
 )
 
-// Validate fails if there is no island, or one is nil, wrong or there twice.
+// Validate fails without an island, and if one is nil, invalid or listed twice.
 func (s *Islands) Validate() error {
 	if len(s.Of) == 0 {
 		return errors.New("population: Islands.Of is empty: need at least one archive")

@@ -16,7 +16,7 @@ type Hinter interface {
 	Hint(v *View) string
 }
 
-// A Follower is an [Operator], a [Gate], an [Archive] or a [Selector] that is told what became of children.
+// A Follower is an [Operator], [Gate], [Selector] or [Archive] that is told of children; one within [Islands] is not.
 type Follower interface {
 	// Follow is told of each child, in the order in which they are taken in, before the archive has it: an operator of its
 	// own, and a gate of the initial program too, the child with the ID 0. It is called on the goroutine of the search,

@@ -157,7 +157,7 @@ type aside struct {
 // "judge", "insights". The call is within the budget, is recorded and recalled, and is among the asides of the step.
 // Its seed is addressed by kind and the child.
 //
-// An error for which [evolve.Refused] is true is to be returned as it is. Any other cost this call alone.
+// Return an error for which [evolve.Refused] is true unchanged. Any other error costs this call alone.
 func (a aside) Ask(ctx context.Context, kind string, l llm.LLM, messages []llm.Message) (llm.Reply, error) {
 	if l = cmp.Or(l, a.llm); l == nil {
 		return llm.Reply{}, fmt.Errorf("population: there is no model to ask for %s: Config.LLM is nil", kind)

@@ -4,8 +4,8 @@
 //	search, err := population.New(presets.Shinka(population.Config{Task: t, LLM: model, N: 16}))
 //
 // Each takes a Config with what a search is told, such as the task, the models, N and the seed, and returns it with the
-// parts filled in. Its parts are new each time, because searches must not share them. Where there are several
-// Config.Proposers, one bandit over these and the operators is in the place of the system's own.
+// parts filled in. Its parts are new each time, because searches must not share them. Policy and Credit are the system's
+// own, or with several Config.Proposers the Config's: one bandit over these and the operators.
 //
 // What differs from the originals on purpose, and why, stands in docs/comingover.md, with their commits. Where
 // testdata/parity has a record that a system's own code made, tests compare what is kept and drawn with it.

@@ -28,6 +28,13 @@ func (b *Bandit) History() (*history.Run, error) {
 		return nil, fmt.Errorf("it is no result file: it has %d searches, and %d are the most", len(b.ArmResults), mostArms)
 	}
 	run, add := history.New(nil, nil)
+	children := 0
+	for i := range b.ArmResults {
+		for g := range b.ArmResults[i].Trajectory {
+			children += len(b.ArmResults[i].Trajectory[g].Children)
+		}
+	}
+	run.Children = make([]history.Child, 0, children)
 	t := teller{Bandit: b, run: run, add: add, now: 1}
 	t.begin()
 	round := 0

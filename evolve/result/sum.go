@@ -9,7 +9,7 @@ import (
 	"github.com/evoalloc/evoalloc/llm"
 )
 
-// Sum fills in the sums of a file that has its rows, its lists by round and FLOPs.Active. What a search had before a
+// Sum fills in the sums of a file that has its rows, its lists by round and Active. What a search had before a
 // step is known by its rows alone, as to a reader of the journal, so that a page of the journal says the same.
 func (b *Bandit) Sum() {
 	run, err := b.History()
@@ -19,6 +19,7 @@ func (b *Bandit) Sum() {
 	active := b.Active
 	b.FLOPs, b.Counts, b.Totals = NewCost(Each(b.EachCall), active), Count(b.EachCall), totalsOf(run, -1)
 	b.ArmPulls = make([]int, len(b.ArmResults))
+	b.PerRound, b.Cumulative, b.TotalWorstCase = nil, nil, 0 // so that to sum twice is to sum once
 	for i := range b.ArmResults {
 		a := &b.ArmResults[i]
 		a.sum(run, i, active)
@@ -35,6 +36,7 @@ func (b *Bandit) Sum() {
 // sum fills in the sums of the search that is the i-th of a run.
 func (s *Search) sum(run *history.Run, i int, active int64) {
 	each := calls(s.Trajectory)
+	s.PerGen, s.Uses = nil, nil
 	s.FLOPs, s.Counts, s.Totals = NewCost(Each(each), active), Count(each), totalsOf(run, i)
 	for g := range s.Trajectory[1:] {
 		s.PerGen = append(s.PerGen, worstCase(Each(calls(s.Trajectory[g+1:g+2])), active))

@@ -13,9 +13,6 @@ type Latency interface {
 	Draw(r *rand.Rand) time.Duration
 }
 
-// latencyFunc makes a Latency of a function.
-type latencyFunc func(*rand.Rand) time.Duration
-
 // Constant is the same latency for every request.
 type Constant time.Duration
 
@@ -31,13 +28,9 @@ type LogNormal struct {
 }
 
 var (
-	_ Latency = latencyFunc(nil)
 	_ Latency = Constant(0)
 	_ Latency = LogNormal{}
 )
-
-// Draw calls f.
-func (f latencyFunc) Draw(r *rand.Rand) time.Duration { return f(r) }
 
 // Draw returns c.
 func (c Constant) Draw(*rand.Rand) time.Duration { return time.Duration(c) }

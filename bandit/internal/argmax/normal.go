@@ -29,7 +29,7 @@ const (
 
 // Normal works out how likely each of several independent normal draws is to be the largest. The zero value
 // has no draws. It is scratch space to use again and again: Reset, Add each draw, then Probs, which changes
-// what was added. One goroutine owns it.
+// what was added. It is not safe for concurrent use.
 //
 // The sweep is made in panels as narrow as the narrowest draw that matters in them. Draws of the same mean and
 // deviation are worked out once. With up to 1000 draws chances are off by at most 5e-11, most of it what lies

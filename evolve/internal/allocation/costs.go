@@ -19,7 +19,7 @@ const (
 	least = 1e-4
 )
 
-// A Learner holds what the pulls of each arm came to. One goroutine owns it.
+// A Learner holds what the pulls of each arm cost. It is not safe for concurrent use.
 type Learner struct {
 	arms  []spent
 	spent books.Amounts // of all pulls, also those that taught nothing

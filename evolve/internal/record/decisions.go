@@ -63,8 +63,8 @@ func (j *Journal) readDecision(r *Record, at wal.Place) {
 	j.final = r.Kind == Stop
 }
 
-// Past returns what the file holds of the pull that is to be drawn now. It is to be called before the draw is made
-// again by [Journal.Decide], which moves on to the next decision.
+// Past returns what the file holds of the next pull. Call it before [Journal.Decide], which makes the draw again and
+// moves on to the next decision.
 func (j *Journal) Past() Past {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -94,8 +94,8 @@ func (s *Step) ask(ctx context.Context, p purpose, l llm.LLM, req llm.Request) (
 	return Answer{reply, c.id, recalled}, err
 }
 
-// A call is one call of a step while it is made. One goroutine owns it; its books say what it has set aside and
-// spent.
+// A call is one call of a step while it is made. Its books say what it has set aside and spent. They alone are used by
+// several goroutines, as a model may ask others from goroutines of its own.
 //
 // How it is answered follows from what the journal has of it, and of the pull or the evaluation that asks:
 //

@@ -28,7 +28,7 @@ import (
 //
 // One tuning scores the parent, then each integer a little changed, and then what CMA-ES asks for, each distinct program
 // once. An integer whose change makes the program invalid, such as the number of things to place, is left as it is. A
-// best that scores no more than the parent is no child. A program is tuned once.
+// best that scores no more than the parent is discarded. A program is tuned once.
 //
 // With ByIndex the result depends on no scheduling as long as one arm is in flight: what a tuning may use is set aside
 // for it when it is briefed. Give each Population a Tuner of its own.

@@ -17,7 +17,7 @@ import (
 	"github.com/evoalloc/evoalloc/internal/lex"
 )
 
-// A tuning is the tuning of one program. One goroutine owns it.
+// A tuning is the tuning of one program. It is not safe for concurrent use.
 type tuning struct {
 	program string
 	numbers []lex.Literal
